@@ -36,9 +36,7 @@ class Constant:
     def __post_init__(self) -> None:
         for low, high in (self.init, *self.trivial):
             if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-                raise ValueError(
-                    f"constant {self.name!r}: ({low}, {high}) is not an interval with low <= high"
-                )
+                raise ValueError(f"constant {self.name!r}: ({low}, {high}) is not an interval with low <= high")
 
 
 @dataclass(frozen=True)

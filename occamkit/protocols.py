@@ -118,7 +118,10 @@ class Verdict:
 
 
 class StructureRegularizer(Regularizer, Protocol):
-    """A fold over the written tree, run before anything is evaluated; states are hashable and memoised."""
+    """A fold over the written tree, run before anything is evaluated; states are hashable and memoised.
+
+    Optional: `explain(variables, output) → str` says, when every function of a task would be vetoed, what is missing.
+    """
 
     def leaf(self, variable: Variable) -> Any: ...
     def combine(self, primitive: Primitive, args: Sequence[Any]) -> Any: ...

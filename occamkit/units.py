@@ -13,7 +13,7 @@ pint stays at the border: `parse` reads text, `show` writes it; nothing in betwe
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -95,6 +95,22 @@ def agree(*units: Unit) -> Unit:
     if CLASH in known or len(known) > 1:
         return CLASH
     return known.pop() if known else FREE
+
+
+def in_span(target: Dim, units: Sequence[Dim]) -> bool:
+    """Whether the target is a product of rational powers of these units, by exact elimination."""
+    names = sorted({name for unit in (*units, target) for name, _ in unit.powers})
+    rows = [[dict(unit.powers).get(name, Fraction(0)) for name in names] for unit in units]
+    rest = [dict(target.powers).get(name, Fraction(0)) for name in names]
+    for column in range(len(names)):
+        pivot = next((row for row in rows if row[column] != 0), None)
+        if pivot is None:
+            continue
+        rows = [row for row in rows if row is not pivot]
+        for row in (*rows, rest):
+            factor = row[column] / pivot[column]
+            row[:] = [value - factor * other for value, other in zip(row, pivot, strict=True)]
+    return not any(rest)
 
 
 def _dimensionless(*units: Unit) -> Unit:

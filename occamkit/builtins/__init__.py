@@ -1,0 +1,65 @@
+"""The built-in pack: what occamkit ships, through the same hooks as anybody's pack.
+
+Modules here import only what a third party may import: the public names of `occamkit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+from occamkit import hookimpl
+from occamkit.builtins import (
+    arithmetic,
+    complexity,
+    dimensions,
+    exponential,
+    extrema,
+    fitness,
+    learned,
+    logic,
+    recurrence,
+    smooth,
+    trig,
+    trivia,
+    wide,
+)
+
+OCCAMKIT_API = ">=0.1,<1"
+
+OCCAMKIT_DEFAULTS = {
+    "primitives": [
+        f"occamkit:{name}" for name in ("add", "sub", "mul", "div", "sin", "cos", "exp", "log", "square", "sqrt")
+    ],
+    "constants": [1, 2, "pi"],
+    "fitness": {"name": "occamkit:gaussian"},
+    "regularizers": [],
+    "regularizers with units": [{"name": "occamkit:units"}],
+}
+"""What a task gets when it does not say; full names, so that no other pack can make them ambiguous."""
+
+
+@hookimpl
+def occamkit_primitives() -> Iterable[Any]:
+    """Every primitive, by module."""
+    modules = (arithmetic, trig, exponential, logic, extrema, wide, smooth, learned)
+    return chain.from_iterable(module.PRIMITIVES for module in modules)
+
+
+@hookimpl
+def occamkit_fitnesses() -> Iterable[Any]:
+    """Every fitness."""
+    return fitness.FITNESSES
+
+
+@hookimpl
+def occamkit_regularizers() -> Iterable[Any]:
+    """Every regularizer."""
+    return chain(dimensions.REGULARIZERS, complexity.REGULARIZERS, trivia.REGULARIZERS)
+
+
+@hookimpl
+def occamkit_wrappers() -> Iterable[Any]:
+    """The recurrence."""
+    return recurrence.WRAPPERS

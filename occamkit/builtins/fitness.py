@@ -1,0 +1,116 @@
+"""How well a prediction matches the target: the paper's Gaussian likelihood and three others.
+
+Each has a positive ceiling, the score of a perfect prediction: penalties are measured in it.
+A prediction that is undefined anywhere has an undefined score.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import torch
+from annotated_types import Gt
+from torch import Tensor
+
+Width = Annotated[float, Gt(0)]
+
+# The width of a likelihood whose sigma is not given, as a part of the target's own spread.
+_RELATIVE_WIDTH = 0.1
+
+
+def _errors(predicted: Tensor, target: Tensor, sigma: float | None) -> Tensor:
+    """Return the errors in units of sigma, or of a tenth of the target's spread: [F, n]."""
+    if sigma is not None:
+        return (predicted - target) / sigma
+    spread = target.std(correction=0)
+    return (predicted - target) / (_RELATIVE_WIDTH * torch.where(spread > 0, spread, torch.ones_like(spread)))
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Sum over points of the normal density of the error (the paper's K; Training, "Loss Function").
+
+    sigma: the width of the density; absent, a tenth of the target's standard deviation, with the density
+    then taken in units of that deviation.
+    """
+
+    name: ClassVar[str] = "gaussian"
+    sigma: Width | None = None
+
+    def score(self, predicted: Tensor, target: Tensor) -> Tensor:
+        """Score [F, n] against [n]: [F]."""
+        # Below exp(-80) a density adds nothing, and the maths library is slow there.
+        exponent = _errors(predicted, target, self.sigma).square().mul_(-0.5).clamp_(min=-80.0)
+        return exponent.exp_().sum(1).mul_(self._peak)
+
+    def ceiling(self, points: int) -> float:
+        """Return points / sqrt(2 pi sigma²), the paper's s."""
+        return points * self._peak
+
+    @property
+    def _peak(self) -> float:
+        return 1 / (math.sqrt(2 * math.pi) * (_RELATIVE_WIDTH if self.sigma is None else self.sigma))
+
+
+@dataclass(frozen=True)
+class Absolute:
+    """Sum over points of the Laplace density of the error: judges by absolute error, forgives outliers.
+
+    sigma: the scale of the density; absent, a tenth of the target's standard deviation.
+    """
+
+    name: ClassVar[str] = "absolute"
+    sigma: Width | None = None
+
+    def score(self, predicted: Tensor, target: Tensor) -> Tensor:
+        """Score [F, n] against [n]: [F]."""
+        exponent = _errors(predicted, target, self.sigma).abs_().neg_().clamp_(min=-80.0)
+        return exponent.exp_().sum(1).mul_(self._peak)
+
+    def ceiling(self, points: int) -> float:
+        """Return points / (2 sigma)."""
+        return points * self._peak
+
+    @property
+    def _peak(self) -> float:
+        return 1 / (2 * (_RELATIVE_WIDTH if self.sigma is None else self.sigma))
+
+
+@dataclass(frozen=True)
+class RSquared:
+    """The share of the target's variance that the prediction explains, at most 1."""
+
+    name: ClassVar[str] = "r2"
+
+    def score(self, predicted: Tensor, target: Tensor) -> Tensor:
+        """Score [F, n] against [n]: [F]."""
+        total = (target - target.mean()).square().sum()
+        return 1 - (predicted - target).square().sum(1) / torch.where(total > 0, total, torch.ones_like(total))
+
+    def ceiling(self, points: int) -> float:
+        """Return 1."""
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """The size of Pearson's correlation with the target: right up to a factor and an offset."""
+
+    name: ClassVar[str] = "correlation"
+
+    def score(self, predicted: Tensor, target: Tensor) -> Tensor:
+        """Score [F, n] against [n]: [F]."""
+        centred = predicted - predicted.mean(1, keepdim=True)
+        wanted = target - target.mean()
+        length = centred.norm(dim=1) * wanted.norm()
+        # A constant prediction correlates with nothing: zero, not undefined.
+        return torch.where(length == 0, torch.zeros_like(length), (centred @ wanted).abs() / length).clamp(max=1.0)
+
+    def ceiling(self, points: int) -> float:
+        """Return 1."""
+        return 1.0
+
+
+FITNESSES = (Gaussian, Absolute, RSquared, Correlation)

@@ -1,0 +1,95 @@
+"""`occamkit check`: is a task right, before any time is spent on it?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from occamkit.cli.output import emit_json, json_option, pack_options, problems_of
+
+if TYPE_CHECKING:
+    from occamkit.registry import Registry
+    from occamkit.task.dataset import Dataset
+
+
+@click.command()
+@click.argument("task")
+@click.option("--seed", default=0, show_default=True, help="Seed of drawn points and of the split.")
+@pack_options
+@json_option
+def check(task: str, seed: int, block: tuple[str, ...], as_json: bool) -> None:
+    """Check TASK without running it.
+
+    Reports every mistake at once, with file, line and key; otherwise what the task comes to: its rows, units and
+    primitives, and the size of the search.
+    """
+    from occamkit.errors import UserError
+    from occamkit.registry import Registry
+    from occamkit.task.load import load_task
+
+    registry = Registry.load(block=block)
+    try:
+        loaded = load_task(task, registry)
+        summary = summarise(loaded, loaded.data(seed), registry)
+    except UserError as error:
+        if not as_json:
+            raise
+        emit_json({"ok": False, "problems": problems_of(error)})
+        raise click.exceptions.Exit(2) from error
+    if as_json:
+        emit_json({"ok": True, "problems": [], **summary})
+    else:
+        _show(summary)
+
+
+def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]:
+    """Return what a task comes to, as a JSON object."""
+    from occamkit.task import vocabulary
+    from occamkit.task.size import search_size
+    from occamkit.units import show
+
+    search = task.spec.search
+    entries = vocabulary.all_primitives(registry, search.primitives)
+    constants = [vocabulary.constant(item) for item in search.constants]
+    repeats = search.repeats or [1] * search.depth
+    arities = [[entry.value.arity for entry in entries] * times for times in repeats]
+    leaves = len(dataset.variables) + len(constants)
+    size = search_size(leaves, len(dataset.outputs), arities, search.skip_connections)
+    return {
+        "name": task.name,
+        "rows": {part: len(getattr(dataset, part)) for part in ("train", "valid", "test")},
+        "inputs": [{"name": one.name, "unit": show(one.unit)} for one in dataset.variables],
+        "outputs": [{"name": one.name, "unit": show(one.unit)} for one in dataset.outputs],
+        "primitives": dict(Counter(entry.qualified for entry in entries)),
+        "constants": [{"name": one.name, "unit": show(one.unit)} for one in constants],
+        "depth": search.depth,
+        "weights": size.weights,
+        "log10_functions": round(size.functions, 2),
+        "regularizers": [choice.name for choice in task.spec.regularizers],
+        "fitness": task.spec.fitness.name,
+        "packs": sorted({entry.pack for entry in entries}),
+    }
+
+
+def _show(summary: dict[str, Any]) -> None:
+    def listed(items: list[dict[str, str]]) -> str:
+        return ", ".join(one["name"] + (f" [{one['unit']}]" if one["unit"] != "dimensionless" else "") for one in items)
+
+    short = [name.removeprefix("occamkit:") + (f"*{n}" if n > 1 else "") for name, n in summary["primitives"].items()]
+    rows = summary["rows"]
+    lines = {
+        "rows": f"{rows['train']} to train, {rows['valid']} to validate, {rows['test']} to test",
+        "inputs": listed(summary["inputs"]),
+        "outputs": listed(summary["outputs"]),
+        "primitives": " ".join(short),
+        "constants": listed(summary["constants"]) or "none",
+        "fitness": summary["fitness"].removeprefix("occamkit:"),
+        "penalties": ", ".join(name.removeprefix("occamkit:") for name in summary["regularizers"]) or "none",
+        "search": f"depth {summary['depth']}, {summary['weights']} weights, "
+        f"about 10^{summary['log10_functions']:.0f} functions for each output",
+    }
+    click.echo(f"{summary['name']}: ok")
+    for key, text in lines.items():
+        click.echo(f"  {key:<11}{text}")

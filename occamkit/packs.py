@@ -1,0 +1,225 @@
+"""Finds packs and loads them one by one, each with a status of its own.
+
+One broken pack never hides another, and never stops a run that does not need it: pluggy's own loader would
+do both, so each pack is imported, checked and asked here, separately.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pluggy
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from occamkit import hookspecs
+from occamkit.errors import PackError, nearest
+from occamkit.protocols import TaskFile
+from occamkit.trial import require_primitive
+
+BUILTIN: Final = "occamkit"
+"""The name of the pack that comes with the toolkit."""
+
+KINDS: Final = {
+    "primitives": "primitive",
+    "fitnesses": "fitness",
+    "regularizers": "regularizer",
+    "wrappers": "wrapper",
+    "tasks": "task",
+    "proposers": "proposer",
+    "exporters": "exporter",
+    "commands": "command",
+}
+"""What packs provide, in the plural and the singular; the hook of each is `occamkit_` and the plural."""
+
+
+class Status(StrEnum):
+    """What became of a pack."""
+
+    OK = "ok"
+    DISABLED = "disabled"
+    BROKEN = "broken"
+    INCOMPATIBLE = "incompatible"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that a pack provides."""
+
+    kind: str
+    name: str
+    pack: str
+    value: Any = field(repr=False)
+
+    @property
+    def qualified(self) -> str:
+        """The name that always works, `pack:name`."""
+        return f"{self.pack}:{self.name}"
+
+    @property
+    def group(self) -> str | None:
+        """The group of a primitive that names one."""
+        return getattr(self.value, "group", None)
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A pack and what became of it."""
+
+    name: str
+    version: str
+    status: Status
+    reason: str = ""
+    entries: tuple[Entry, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pack that is installed but not yet loaded."""
+
+    name: str
+    version: str
+    source: str
+    load: Any
+
+
+def find_packs() -> Iterator[Found]:
+    """Yield the built-in pack, then every entry point of the group, by name."""
+    from occamkit import __version__
+
+    yield Found(BUILTIN, __version__, BUILTIN, lambda: importlib.import_module("occamkit.builtins"))
+    for entry in sorted(entry_points(group=hookspecs.PROJECT), key=lambda entry: (entry.name, entry.value)):
+        yield Found(entry.name, _version(entry), _source(entry), entry.load)
+
+
+def _version(entry: EntryPoint) -> str:
+    # A distribution made by hand may have an entry point and no metadata.
+    try:
+        return entry.dist.version if entry.dist is not None else "unknown"
+    except (AttributeError, KeyError, TypeError, FileNotFoundError):
+        return "unknown"
+
+
+def _source(entry: EntryPoint) -> str:
+    try:
+        return str(entry.dist.name) if entry.dist is not None else entry.value
+    except (AttributeError, KeyError, TypeError, FileNotFoundError):
+        return entry.value
+
+
+def load_pack(found: Found, taken: Collection[str], disabled: str = "") -> Pack:
+    """Load one pack; `taken` are the pack names already loaded, `disabled` says why it is not wanted."""
+
+    def failed(status: Status, reason: str) -> Pack:
+        return Pack(found.name, found.version, status, reason)
+
+    if disabled:
+        return failed(Status.DISABLED, disabled)
+    if found.name in taken:
+        return failed(
+            Status.CONFLICT,
+            f"another pack is called {found.name!r} already; uninstall one (this is {found.source})",
+        )
+    try:
+        module = found.load()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 an import may raise anything; it is reported by name
+        return failed(Status.BROKEN, f"cannot be imported: {_describe(error)}")
+    try:
+        if reason := _incompatible(module):
+            return failed(Status.INCOMPATIBLE, reason)
+        entries = tuple(_collect(found.name, module))
+    except PackError as error:
+        return failed(Status.BROKEN, ": ".join(part for part in (error.member, error.reason) if part))
+    return Pack(
+        found.name,
+        found.version,
+        Status.OK,
+        entries=entries,
+        defaults=getattr(module, "OCCAMKIT_DEFAULTS", {}),
+    )
+
+
+def _describe(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _incompatible(module: Any) -> str:
+    wanted = getattr(module, "OCCAMKIT_API", "")
+    try:
+        fits = hookspecs.API_VERSION in SpecifierSet(wanted, prereleases=True)
+    except (InvalidSpecifier, TypeError, AttributeError):
+        return f"OCCAMKIT_API = {wanted!r} is not a version range such as '>=0.1,<1'"
+    return "" if fits else f"asks for occamkit API {wanted}, this is {hookspecs.API_VERSION}"
+
+
+def _collect(pack: str, module: ModuleType) -> Iterator[Entry]:
+    """Call the pack's hooks in turn and yield what they provide, checked."""
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    _require_marked_hooks(pack, module)
+    try:
+        manager.register(module, name=pack)
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise PackError(pack, _explain(error)) from error
+    seen: set[tuple[str, str]] = set()
+    for kind, singular in KINDS.items():
+        hook = f"{hookspecs.PROJECT}_{kind}"
+        for implementation in getattr(manager.hook, hook).get_hookimpls():
+            for value in _call_hook(pack, hook, implementation.function):
+                entry = _entry(pack, kind, value)
+                if (kind, entry.name) in seen:
+                    raise PackError(pack, f"provides {singular} {entry.name!r} twice", member=hook)
+                seen.add((kind, entry.name))
+                yield entry
+
+
+def _hook_names() -> list[str]:
+    return [f"{hookspecs.PROJECT}_{kind}" for kind in KINDS]
+
+
+def _require_marked_hooks(pack: str, module: ModuleType) -> None:
+    """A function called like a hook but not marked as one would be passed over in silence."""
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        if name.startswith(f"{hookspecs.PROJECT}_") and not hasattr(function, f"{hookspecs.PROJECT}_impl"):
+            raise PackError(pack, "is not marked with @occamkit.hookimpl", member=name)
+
+
+def _explain(error: pluggy.PluginValidationError) -> str:
+    text = str(error)
+    unknown = next((word.strip("'") for word in text.split() if word.startswith(f"'{hookspecs.PROJECT}_")), "")
+    match = nearest(unknown, _hook_names()) if unknown and unknown not in _hook_names() else None
+    if match:
+        return f"unknown hook {unknown!r}; did you mean {match!r}?"
+    return text.replace("\n", " ")
+
+
+def _call_hook(pack: str, hook: str, function: Any) -> list[Any]:
+    try:
+        values = function()
+        listed = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else None
+    except Exception as error:
+        raise PackError(pack, _describe(error), member=hook) from error
+    if listed is None:
+        raise PackError(pack, f"must return an iterable, got {type(values).__name__}", member=hook)
+    return listed
+
+
+def _entry(pack: str, kind: str, value: Any) -> Entry:
+    if kind == "primitives":
+        require_primitive(pack, value)
+    if kind == "tasks" and isinstance(value, Path):
+        value = TaskFile(f"{pack}/{value.stem}", value)
+    name = getattr(value, "name", None)
+    if not isinstance(name, str) or not name:
+        raise PackError(pack, f"{value!r} has no name", member=f"{hookspecs.PROJECT}_{kind}")
+    return Entry(kind, name, pack, value)

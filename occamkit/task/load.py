@@ -1,0 +1,137 @@
+"""Reads a task: file → document → spec, or every problem in it with its line."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from occamkit.errors import Problem, TaskError, nearest
+from occamkit.protocols import Task, TaskFile
+from occamkit.registry import Registry
+from occamkit.task import checks, shape
+from occamkit.task.locate import Lines, locate_json, locate_toml, nearest_line
+from occamkit.task.model import model_for
+from occamkit.task.prepared import PreparedTask
+from occamkit.task.spec import TaskData, TaskSpec
+
+_PLACE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)|: line (\d+) column \d+ \(char \d+\)")
+
+
+def load_task(task: str | Path, registry: Registry | None = None, overrides: Mapping[str, Any] | None = None) -> Task:
+    """Load a task file, or the registered task of that name.
+
+    overrides: values that replace those of the file, by dotted key, such as {"trainer.functions": 500}.
+    Raises TaskError with all that is wrong.
+    """
+    registry = registry or Registry.load()
+    path = Path(task)
+    if path.suffix not in {".toml", ".json"} and not path.is_file():
+        entry = registry.find("tasks", str(task))
+        if not isinstance(entry.value, TaskFile):
+            return entry.value  # type: ignore[no-any-return]
+        path = entry.value.path
+    text = _read(path)
+    document, lines = _parse(path, text)
+    for key, value in (overrides or {}).items():
+        _override(document, key, value)
+    spec = check_document(document, registry, path.parent, file=_shown(path), lines=lines)
+    rows_of = load_task(spec.data.source, registry) if isinstance(spec.data, TaskData) else None
+    return PreparedTask(spec, registry, path.parent, rows_of)
+
+
+def check_document(
+    document: Mapping[str, Any], registry: Registry, folder: Path, file: str = "", lines: Lines | None = None
+) -> TaskSpec:
+    """Return the spec of a document with every default filled in, or raise TaskError with all that is wrong."""
+    result = shape.validate(model_for(registry), document)
+    found = dict(checks.complaints(document, registry, folder))
+    if isinstance(result, list):
+        for path, message in result:
+            # A misspelt name is complained of by both; the registry knows more about it.
+            if not any(other[: len(path)] == path for other in found):
+                found[path] = message
+    if found:
+        raise _task_error(found, file, lines)
+    assert isinstance(result, TaskSpec)  # a list of complaints without any is no list
+    spec = _with_default_regularizers(result, registry)
+    unmet = dict(PreparedTask(spec, registry, folder).preflight())
+    if unmet:
+        raise _task_error(unmet, file, lines)
+    return spec
+
+
+def dump_toml(spec: TaskSpec) -> str:
+    """Write a spec as a task file."""
+    return tomli_w.dumps(spec.model_dump(exclude_none=True))
+
+
+def _task_error(found: Mapping[tuple[str | int, ...], str], file: str, lines: Lines | None) -> TaskError:
+    problems = [
+        Problem(message, shape.show_path(path), file, nearest_line(lines, path) if lines else None)
+        for path, message in found.items()
+    ]
+    return TaskError(sorted(problems, key=lambda problem: problem.line or 0))
+
+
+def _with_default_regularizers(spec: TaskSpec, registry: Registry) -> TaskSpec:
+    """A task that says nothing of regularizers gets the default ones, which depend on whether it has units."""
+    if spec.regularizers is not None:
+        return spec
+    has_units = any(column.unit for column in (*spec.inputs, *spec.outputs))
+    chosen = registry.defaults()["regularizers with units" if has_units else "regularizers"]
+    document = {**spec.model_dump(exclude_none=True), "regularizers": chosen}
+    filled = shape.validate(type(spec), document)
+    assert isinstance(filled, TaskSpec)
+    return filled
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        match = nearest(path.name, (other.name for other in path.parent.glob("*.toml")))
+        hint = f"; did you mean {match!r}?" if match else ""
+        raise TaskError([Problem(f"no such file{hint}", file=str(path))]) from None
+    except IsADirectoryError:
+        raise TaskError([Problem("is a folder, not a task file", file=str(path))]) from None
+    except UnicodeDecodeError as error:
+        raise TaskError([Problem(f"is not UTF-8 text (byte {error.start})", file=str(path))]) from None
+
+
+def _parse(path: Path, text: str) -> tuple[dict[str, Any], Lines]:
+    as_json = path.suffix == ".json"
+    try:
+        document = json.loads(text) if as_json else tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
+        match = _PLACE.search(str(error))
+        line = next((int(number) for number in match.groups() if number), None) if match else None
+        if line is None:
+            line = text.count("\n") + 1
+        raise TaskError([Problem(_PLACE.sub("", str(error)), file=_shown(path), line=line)]) from None
+    if not isinstance(document, dict):
+        raise TaskError([Problem("must be a table of keys and values", file=_shown(path), line=1)])
+    return document, (locate_json if as_json else locate_toml)(text)
+
+
+def _shown(path: Path) -> str:
+    """Write a path the short way when it lies below the current folder."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _override(document: dict[str, Any], key: str, value: Any) -> None:
+    *parents, last = key.split(".")
+    here: Any = document
+    for parent in parents:
+        here = here.setdefault(parent, {})
+        if not isinstance(here, dict):
+            raise TaskError([Problem(f"{parent!r} is not a table", key=key)])
+    here[last] = value

@@ -1,0 +1,92 @@
+"""The pydantic model of a task file, made once it is known what the loaded packs provide.
+
+It is `TaskSpec` with one variant per registered fitness, regularizer, wrapper and proposer, so that a misspelt option
+of a pack's plugin is found like any other, and so that the schema for editors knows the packs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, create_model
+
+from occamkit.packs import Entry
+from occamkit.registry import Registry
+from occamkit.task.spec import Choice, CsvData, FormulaData, PmlbData, Search, TaskData, TaskSpec
+
+Model = TypeVar("Model", bound=BaseModel)
+
+PLUGIN_KEYS = {"fitness": "fitnesses", "regularizers": "regularizers", "wrapper": "wrappers", "proposers": "proposers"}
+"""The keys of a task file that choose a plugin, and the kind of plugin."""
+
+
+def model_for(registry: Registry) -> type[TaskSpec]:
+    """Return the model of a task file for these packs."""
+    defaults = registry.defaults()
+    search = _extend(
+        Search,
+        primitives=(Search.model_fields["primitives"].rebuild_annotation(), list(defaults["primitives"])),
+        constants=(Search.model_fields["constants"].rebuild_annotation(), list(defaults["constants"])),
+    )
+    sources: list[Any] = [CsvData, FormulaData, PmlbData]
+    if names := registry.names("tasks"):
+        sources.append(_extend(TaskData, source=(Literal[names], ...)))
+    variants = {
+        key: _one_of((_variant(registry, entry) for entry in registry.entries(kind)), "name")
+        for key, kind in PLUGIN_KEYS.items()
+    }
+    return _extend(
+        TaskSpec,
+        data=(_one_of(sources, "source"), ...),
+        search=(search, Field(default_factory=search)),
+        fitness=(variants["fitness"], Field(default=defaults["fitness"], validate_default=True)),
+        regularizers=(_list_of(variants["regularizers"]) | None, None),
+        wrapper=(variants["wrapper"] | None, None),
+        proposers=(_list_of(variants["proposers"]), []),
+    )
+
+
+def _extend(base: type[Model], name: str = "", /, **fields: Any) -> type[Model]:
+    """Return a model like `base` with these fields in place of its own, as (type, default)."""
+    return create_model(name or base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+
+
+def _one_of(variants: Iterable[type[BaseModel]], key: str) -> Any:
+    """Return the union told apart by `key`; with nothing registered any name passes, and the checks speak of it."""
+    models: list[Any] = list(variants) or [Choice]
+    union = functools.reduce(operator.or_, models)
+    return Annotated[union, Field(discriminator=key)] if len(models) > 1 else union
+
+
+def _list_of(item: Any) -> Any:
+    return list.__class_getitem__(item)
+
+
+def _variant(registry: Registry, entry: Entry) -> type[Choice]:
+    """Return the section of one plugin: its name, and the fields of its dataclass."""
+    names = tuple(name for name in (entry.name, entry.qualified) if name in registry.names(entry.kind))
+    named = _extend(Choice, entry.qualified, name=(Literal[names], ...))
+    named.__doc__ = entry.value.__doc__
+    return _extend(named, entry.qualified, **_options(entry.value))
+
+
+def _options(plugin: type[Any]) -> Mapping[str, Any]:
+    """Return the dataclass fields of a plugin as pydantic fields; a weight is never negative."""
+    hints = typing.get_type_hints(plugin, include_extras=True)
+    options: dict[str, Any] = {}
+    for field in dataclasses.fields(plugin):
+        hint = hints[field.name]
+        if field.name == "weight":
+            hint = Annotated[hint, Field(ge=0)]
+        if field.default is not dataclasses.MISSING:
+            options[field.name] = (hint, field.default)
+        elif field.default_factory is not dataclasses.MISSING:
+            options[field.name] = (hint, Field(default_factory=field.default_factory))
+        else:
+            options[field.name] = (hint, ...)
+    return options

@@ -1,0 +1,152 @@
+"""A checked task, ready to give its data: rows read or drawn, converted to base units and split by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from occamkit.errors import DataError
+from occamkit.protocols import Output, Primitive, Regularizer, Stage, StructureRegularizer, Task, Variable
+from occamkit.registry import Registry
+from occamkit.task import vocabulary
+from occamkit.task.checks import callable_primitives
+from occamkit.task.dataset import Dataset, split_rows, standardise
+from occamkit.task.reach import passes
+from occamkit.task.shape import Complaint
+from occamkit.task.sources import csv, formula, pmlb
+from occamkit.task.spec import Choice, CsvData, FormulaData, InputSpec, OutputSpec, PmlbData, TaskData, TaskSpec
+from occamkit.units import DIMENSIONLESS, FREE, PLAIN, Measure, parse, show
+
+RELATION = "relation"
+"""What the one output of an implicit task is called."""
+
+
+@dataclass(frozen=True)
+class PreparedTask:
+    """A task from a file: its spec, and the folder that paths in it are relative to."""
+
+    spec: TaskSpec
+    registry: Registry = field(repr=False)
+    folder: Path
+    rows_of: Task | None = None
+    """The registered task whose rows are used, when `source` names one."""
+
+    @property
+    def name(self) -> str:
+        """The task's own name."""
+        return self.spec.name
+
+    @property
+    def columns(self) -> list[InputSpec | OutputSpec]:
+        """Inputs, then outputs, as declared."""
+        return [*self.spec.inputs, *self.spec.outputs]
+
+    @property
+    def primitives(self) -> tuple[Primitive, ...]:
+        """The primitives of a layer, with repeats."""
+        return tuple(entry.value for entry in vocabulary.all_primitives(self.registry, self.spec.search.primitives))
+
+    @property
+    def constants(self) -> tuple[Variable, ...]:
+        """The given constants, in base units."""
+        return tuple(map(vocabulary.constant, self.spec.search.constants))
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """What is asked for: the outputs, or the one relation of an implicit task."""
+        if self.spec.implicit is not None:
+            # Zero has every unit, any other value is a plain number.
+            return (Output(RELATION, DIMENSIONLESS if self.spec.implicit.value else FREE),)
+        return tuple(Output(one.name, parse(one.unit).dim) for one in self.spec.outputs)
+
+    def plugin(self, kind: str, choice: Choice) -> Any:
+        """Make the plugin that a section of the task chooses, with its options."""
+        return self.registry.find(kind, choice.name).value(**choice.options())
+
+    def regularizers(self) -> tuple[Regularizer, ...]:
+        """Make the task's regularizers."""
+        return tuple(self.plugin("regularizers", choice) for choice in self.spec.regularizers)
+
+    def preflight(self) -> Iterator[Complaint]:
+        """Complain of every output for which some regularizer would veto all functions of the search."""
+        variables = [Variable(one.name, parse(one.unit).dim) for one in self.spec.inputs] + list(self.constants)
+        for regularizer in self.regularizers():
+            if regularizer.stage is not Stage.STRUCTURE or not self.spec.inputs:
+                continue
+            fold = cast("StructureRegularizer", regularizer)
+            for place, output in enumerate(self.outputs):
+                if passes(fold, self.primitives, variables, output, self.spec.search.depth) is False:
+                    explain = getattr(fold, "explain", lambda *_: "every one is vetoed")
+                    yield (
+                        ("outputs", place, "unit"),
+                        f"no function of depth {self.spec.search.depth} can have the unit {show(output.unit)}: "
+                        f"{explain(variables, output)}",
+                    )
+
+    def data(self, seed: int) -> Dataset:
+        """Return the rows, in base units, split by seed."""
+        source = self.spec.data
+        if self.rows_of is not None:
+            return self.rows_of.data(seed)
+        if isinstance(source, TaskData):
+            raise DataError(f"task {source.source!r} was not loaded")
+        names, columns = self._columns(source, seed)
+        measures = self._measures(names)
+        if getattr(source, "standardise", False):
+            columns = standardise(columns, names)
+        inputs = len(names) - (0 if self.spec.implicit is not None else len(self._outputs(names)))
+        targets = columns[inputs:]
+        if self.spec.implicit is not None:
+            targets = columns.new_full((1, columns.shape[1]), self.spec.implicit.value)
+        train, valid, test = split_rows(columns.shape[1], source.split.valid, source.split.test, seed)
+        return Dataset(
+            inputs=columns[:inputs],
+            targets=targets,
+            variables=tuple(Variable(names[i], measures[i].dim) for i in range(inputs)),
+            outputs=self.outputs or tuple(Output(name, DIMENSIONLESS) for name in names[inputs:]),
+            measures=tuple(measures),
+            train=train,
+            valid=valid,
+            test=test,
+        )
+
+    def _outputs(self, names: list[str]) -> list[str]:
+        return [one.name for one in self.spec.outputs] or names[-1:]
+
+    def _measures(self, names: list[str]) -> list[Measure]:
+        declared = {one.name: parse(one.unit) for one in self.columns}
+        return [declared.get(name, PLAIN) for name in names]
+
+    def _columns(self, source: CsvData | FormulaData | PmlbData, seed: int) -> tuple[list[str], Tensor]:
+        """Return names and columns in base units, inputs first."""
+        names = [one.name for one in self.columns]
+        if isinstance(source, CsvData):
+            factors = {one.name: parse(one.unit).factor for one in self.columns}
+            return names, csv.read_columns(self.folder / source.file, factors, source.missing)
+        if isinstance(source, FormulaData):
+            targets = source.target if isinstance(source.target, dict) else {}
+            if isinstance(source.target, str):
+                targets = {one.name: source.target for one in self.spec.outputs}
+            ordered = {one.name: targets[one.name] for one in self.spec.outputs}
+            drawn = formula.draw(source, self.spec.inputs, ordered, callable_primitives(self.registry), seed)
+            return names, _to_base(torch.cat(drawn), self._measures(names))
+        found, columns = pmlb.fetch(source.dataset)
+        names = names or found
+        for name in names:
+            if name not in found:
+                raise DataError(f"PMLB data set {source.dataset!r} has no column {name!r}", column=name)
+        if not self.spec.outputs:
+            names = [*(name for name in names if name != pmlb.TARGET), pmlb.TARGET]
+        return names, _to_base(columns[[found.index(name) for name in names]], self._measures(names))
+
+
+def _to_base(columns: Tensor, measures: list[Measure]) -> Tensor:
+    """Convert numbers that were never text; one rounding each."""
+    factors = torch.tensor([float(Fraction(measure.factor)) for measure in measures], dtype=columns.dtype)
+    return columns * factors[:, None]

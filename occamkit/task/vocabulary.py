@@ -1,0 +1,41 @@
+"""The words inside a task's values: `add*2`, a group, `9.81 m/s**2`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from occamkit.errors import UnitError, UserError
+from occamkit.packs import Entry
+from occamkit.protocols import Variable
+from occamkit.registry import Registry
+from occamkit.task.functions import CONSTANTS
+from occamkit.units import DIMENSIONLESS, parse_quantity
+
+_COPIES = re.compile(r"(?P<name>[^*]+)(?:\*(?P<copies>\d+))?")
+
+
+def primitive_entries(registry: Registry, text: str) -> list[Entry]:
+    """Return the primitives that one item of `search.primitives` stands for, with repeats."""
+    match = _COPIES.fullmatch(text.strip())
+    if match is None or match["copies"] == "0":
+        raise UserError(f"{text!r} is not a name, a group, or a name with copies such as 'add*2'")
+    return list(registry.primitives(match["name"].strip())) * int(match["copies"] or 1)
+
+
+def all_primitives(registry: Registry, items: Iterable[str]) -> list[Entry]:
+    """Return the primitives of a whole `search.primitives`, in order, with repeats."""
+    return [entry for item in items for entry in primitive_entries(registry, item)]
+
+
+def constant(item: float | str) -> Variable:
+    """Return one item of `search.constants` as a leaf, in base units."""
+    if not isinstance(item, str):
+        return Variable(f"{item:g}", DIMENSIONLESS, float(item))
+    if item in CONSTANTS:
+        return Variable(item, DIMENSIONLESS, CONSTANTS[item])
+    try:
+        number, measure = parse_quantity(item)
+    except UnitError as error:
+        raise UserError(f"{error}; or one of {', '.join(CONSTANTS)}") from None
+    return Variable(item, measure.dim, float(number * measure.factor))
