@@ -44,7 +44,8 @@ def constant_draws(primitive: Primitive, draws: int = 20) -> Iterator[tuple[Tens
 def require_primitive(pack: str, value: Any) -> None:
     """Raise PackError, naming the member that is wrong, unless `value` behaves as a primitive."""
     if not isinstance(value, Primitive):
-        missing = [member for member in Primitive.__protocol_attrs__ if not hasattr(value, member)]  # type: ignore[attr-defined]
+        members = [member for member in vars(Primitive) if not member.startswith("_")]
+        missing = [member for member in members if not hasattr(value, member)]
         raise PackError(
             pack,
             f"occamkit_primitives returned {value!r}, which lacks {', '.join(sorted(missing))}; use Elementwise",

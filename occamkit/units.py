@@ -71,7 +71,7 @@ DIMENSIONLESS: Final = Dim()
 
 @dataclass(frozen=True)
 class Rule:
-    """A named unit rule: compares equal and pickles by name, and never sees CLASH.
+    """A named unit rule, which itself never sees CLASH.
 
     A pack's own rule may be any callable of units; wrapping it in `Rule` adds the absorption of CLASH
     and a name for lists and reports.
@@ -132,8 +132,12 @@ def _quotient(numerator: Unit, denominator: Unit) -> Unit:
     return FREE
 
 
-def _raise_to(exponent: Fraction, unit: Unit) -> Unit:
-    return unit**exponent if isinstance(unit, Dim) else unit
+@dataclass(frozen=True)
+class _RaiseTo:
+    exponent: Fraction
+
+    def __call__(self, unit: Unit) -> Unit:
+        return unit**self.exponent if isinstance(unit, Dim) else unit
 
 
 def _fitted_power(base: Unit, exponent: Unit) -> Unit:
@@ -176,7 +180,7 @@ indicator: Final = Rule("indicator", _plain)
 def power(exponent: Fraction | int | float) -> Rule:
     """Return the rule that raises the unit of its one argument to a fixed power."""
     exact = Fraction(exponent).limit_denominator(1000)
-    return Rule(f"power({exact})", functools.partial(_raise_to, exact))
+    return Rule(f"power({exact})", _RaiseTo(exact))
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        match = nearest(path.name, (other.name for other in path.parent.glob("*.toml")))
+        match = nearest(path.stem, (other.stem for other in path.parent.glob("*.toml")))
         hint = f"; did you mean {match!r}?" if match else ""
         raise TaskError([Problem(f"no such file{hint}", file=str(path))]) from None
     except IsADirectoryError:

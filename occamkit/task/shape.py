@@ -51,6 +51,8 @@ def validate(model: type[TaskSpec], document: Mapping[str, Any]) -> TaskSpec | l
         found: dict[Path, str] = {}
         for error in invalid.errors(include_url=False):
             path = _path(error["loc"], document)
+            if error["type"] == "union_tag_invalid":
+                path = (*path, str(error["ctx"]["discriminator"]).strip(QUOTE))
             found.setdefault(path, _message(error, model))  # a union complains once per alternative
         return list(found.items())
 

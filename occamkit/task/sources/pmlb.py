@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import torch
@@ -36,7 +37,9 @@ def fetch(dataset: str) -> tuple[list[str], Tensor]:
     folder = data_folder()
     cache = folder / "pmlb" if folder is not None else _cache_folder()
     try:
-        table = pmlb.fetch_data(dataset, local_cache_dir=str(cache))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # between pmlb and pandas, nothing a user can mend
+            table = pmlb.fetch_data(dataset, local_cache_dir=str(cache))
     except (OSError, ValueError) as error:
         raise DataError(f"PMLB data set {dataset!r} is not in {cache} and cannot be downloaded: {error}") from error
     names = [str(name) for name in table.columns if name != TARGET]
