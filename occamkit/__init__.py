@@ -1,6 +1,7 @@
 """occamkit turns data into formulas."""
 
 from occamkit import units
+from occamkit._version import __version__
 from occamkit.hookspecs import hookimpl
 from occamkit.primitives import Cluster, Constant, Elementwise
 from occamkit.protocols import (
@@ -18,10 +19,8 @@ from occamkit.protocols import (
     Verdict,
     Wrapper,
 )
-
-__version__ = "0.1.0"
-
 from occamkit.registry import Registry
+from occamkit.task.load import load_task
 
 __all__ = [
     "Cluster",
@@ -43,5 +42,6 @@ __all__ = [
     "Wrapper",
     "__version__",
     "hookimpl",
+    "load_task",
     "units",
 ]

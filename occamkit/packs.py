@@ -20,6 +20,7 @@ import pluggy
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from occamkit import hookspecs
+from occamkit._version import __version__
 from occamkit.errors import PackError, nearest
 from occamkit.protocols import TaskFile
 from occamkit.trial import require_primitive
@@ -94,8 +95,6 @@ class Found:
 
 def find_packs() -> Iterator[Found]:
     """Yield the built-in pack, then every entry point of the group, by name."""
-    from occamkit import __version__
-
     yield Found(BUILTIN, __version__, BUILTIN, lambda: importlib.import_module("occamkit.builtins"))
     for entry in sorted(entry_points(group=hookspecs.PROJECT), key=lambda entry: (entry.name, entry.value)):
         yield Found(entry.name, _version(entry), _source(entry), entry.load)

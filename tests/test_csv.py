@@ -81,7 +81,7 @@ def test_missing_rows_may_be_dropped(tmp_path: Path) -> None:
 
 def test_a_missing_file_has_a_nearest_match(tmp_path: Path) -> None:
     write(tmp_path, "a\n1\n", "planets.csv")
-    with pytest.raises(DataError, match="did you mean 'planets.csv'"):
+    with pytest.raises(DataError, match=r"did you mean 'planets\.csv'"):
         read_columns(tmp_path / "planet.csv", {"a": ONE})
     with pytest.raises(DataError, match="is a folder"):
         read_header(tmp_path)

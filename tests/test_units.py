@@ -19,7 +19,8 @@ dims = st.dictionaries(st.sampled_from(NAMES), powers, max_size=4).map(Dim.of)
 any_unit = st.one_of(dims, st.just(FREE), st.just(CLASH))
 rules = st.sampled_from(
     [(units.same, 2), (units.dimensionless, 1), (units.product, 2), (units.quotient, 2), (units.power(2), 1),
-     (units.power(Fraction(1, 2)), 1), (units.fitted_power, 2), (units.branch, 4), (units.indicator, 1), (units.free, 1)]
+     (units.power(Fraction(1, 2)), 1), (units.fitted_power, 2), (units.branch, 4), (units.indicator, 1),
+     (units.free, 1)]
 )  # fmt: skip
 
 

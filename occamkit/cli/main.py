@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from occamkit import __version__
+from occamkit._version import __version__
 from occamkit.cli.check import check
 from occamkit.cli.listing import list_command
 from occamkit.cli.output import report_error

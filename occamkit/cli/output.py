@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -42,9 +43,8 @@ def emit_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])
-    console = Console()
     # A pipe has no width of its own; a wide one keeps every row on a line of its own.
-    console.print(table, width=None if console.is_terminal else 200)
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def problems_of(error: OccamkitError) -> list[dict[str, Any]]:

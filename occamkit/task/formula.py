@@ -1,9 +1,9 @@
 """Reads the text of a formula into a small tree, without ever running it.
 
-The grammar is that of sympy's own text: numbers, names, `+ - * / ** ^`, comparisons, `a if test else b`,
-calls of registered primitives and of the functions below, and `Piecewise((value, test), …)`. A name that is no
-plain word goes in backticks: `x y`. A name is an input first and a constant second, so columns may be called
-`S`, `beta` or `lambda`. Two folds read the tree: `evaluate` (torch) and `to_sympy`, in formula_folds.
+The grammar is that of sympy's own text: numbers, names, `+ - * / ** ^`, comparisons, `a if test else b`, calls of the
+functions in `task.functions` and of registered primitives, and `Piecewise((value, test), …)`. A name that is no plain
+word goes in backticks: `x y`. A name is an input first and a constant second, so columns may be called `S`, `beta` or
+`lambda`. Two folds read the tree: `evaluate` (torch) and `to_sympy`, in formula_folds.
 """
 
 from __future__ import annotations
@@ -184,11 +184,10 @@ class _Parser:
         return Call(function, tuple(arguments))
 
     def _require_arity(self, name: str, function: str, given: int, position: int) -> None:
-        if function in self.primitives:
-            primitive = self.primitives[function]
-            arity: int | None = primitive.arity + len(primitive.constants)
-        elif function in FUNCTIONS and function.isidentifier():
+        if function in FUNCTIONS:
             arity = FUNCTIONS[function].arity
+        elif function in self.primitives:
+            arity = self.primitives[function].arity + len(self.primitives[function].constants)
         else:
             known = [*self.primitives, *(known for known in FUNCTIONS if known.isidentifier())]
             raise FormulaError(self.text, position, f"unknown function {name!r}{did_you_mean(name, known)}")

@@ -23,7 +23,7 @@ def evaluate(tree: Node, columns: Mapping[str, Tensor], primitives: Mapping[str,
     if isinstance(tree, Name):
         return columns[tree.name]
     arguments = [evaluate(argument, columns, primitives) for argument in tree.arguments]
-    call = primitives[tree.function].call if tree.function in primitives else FUNCTIONS[tree.function].torch
+    call = FUNCTIONS[tree.function].torch if tree.function in FUNCTIONS else primitives[tree.function].call
     return call(*arguments)
 
 
@@ -34,9 +34,9 @@ def to_sympy(tree: Node, primitives: Mapping[str, Primitive]) -> Any:
     if isinstance(tree, Name):
         return sympy.Symbol(tree.name, real=True)
     arguments = [to_sympy(argument, primitives) for argument in tree.arguments]
-    if tree.function in primitives:
-        return primitives[tree.function].sympy(*arguments)
-    return FUNCTIONS[tree.function].sympy(*arguments)
+    if tree.function in FUNCTIONS:
+        return FUNCTIONS[tree.function].sympy(*arguments)
+    return primitives[tree.function].sympy(*arguments)
 
 
 def names_in(tree: Node) -> Iterator[str]:
