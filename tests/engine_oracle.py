@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 import torch
+from engine_primitives import EVERY_ARITY
 from hypothesis import strategies as st
 
-from engine_primitives import EVERY_ARITY, PAPER
 from occamkit.network import Layout, OccamNetwork
 
 torch.set_num_threads(1)
@@ -102,6 +102,3 @@ def used_arguments(layout: Layout, edges: torch.Tensor, output: int, function: i
 
     walk(layout.first_output + output)
     return found
-
-
-__all__ = ["EVERY_ARITY", "PAPER"]

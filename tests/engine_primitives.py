@@ -35,13 +35,22 @@ EXP = _define("exp", 1, torch.exp, sympy.exp)
 LOG = _define("log_abs", 1, lambda a: a.abs().log_(), lambda a: sympy.log(sympy.Abs(a)))
 ATAN2 = _define("atan2", 2, torch.atan2, sympy.atan2)
 MAX3 = _define(
-    "max3", 3, lambda a, b, c: torch.maximum(torch.maximum(a, b), c), sympy.Max, commutative=True, complexity=2.0
+    "max3",
+    3,
+    lambda a, b, c: torch.maximum(torch.maximum(a, b), c),
+    sympy.Max,
+    commutative=True,
+    complexity=2.0,
 )
 MIX3 = _define("mix3", 3, lambda a, b, c: a * b - c, lambda a, b, c: a * b - c)
 CHOOSE = _define("choose", 4, _choose, _choose_sympy)
 SCALE = _define("scale", 1, lambda a, c: a * c, lambda a, c: a * c, constants=(Constant("c"),))
 AFFINE = _define(
-    "affine", 1, lambda a, c, d: a * c + d, lambda a, c, d: a * c + d, constants=(Constant("c"), Constant("d"))
+    "affine",
+    1,
+    lambda a, c, d: a * c + d,
+    lambda a, c, d: a * c + d,
+    constants=(Constant("c"), Constant("d")),
 )
 
 PAPER = (ADD, SUB, MUL, DIV, SIN, COS, EXP, LOG)

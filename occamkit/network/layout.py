@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, groupby
 
 from occamkit.protocols import Primitive
@@ -47,7 +48,7 @@ class Layer:
     def arguments(self) -> range:
         return range(self.first_argument, self.first_argument + sum(self.arities))
 
-    @property
+    @cached_property
     def runs(self) -> tuple[Run, ...]:
         """The layer's nodes by primitive."""
         found, start = [], 0
@@ -133,7 +134,7 @@ class Layout:
         """The nodes that the outputs choose from."""
         return range(0 if self.skip_connections else self.layers[-1].first_node, self.nodes)
 
-    @property
+    @cached_property
     def argument_layers(self) -> tuple[tuple[range, range], ...]:
         """For each layer, and last for the outputs: the arguments and the nodes that they choose from."""
         hidden = tuple((layer.arguments, layer.sources) for layer in self.layers)
@@ -148,6 +149,7 @@ class Layout:
         """
         return sum(len(arguments) * len(sources) for arguments, sources in self.argument_layers)
 
+    @cached_property
     def owners(self) -> tuple[int, ...]:
         """For each argument, the image node that it feeds; the outputs feed none and have -1."""
         feeds: list[int] = []

@@ -22,14 +22,13 @@ def likeliest_edges(network: OccamNetwork) -> Tensor:
     layout = network.layout
     logarithms = network.log_probabilities(torch.float64)  # [A, S]
     best = logarithms.new_zeros(layout.nodes)
-    owners = torch.tensor(layout.owners(), device=logarithms.device)
     edges = []
     for arguments, sources in layout.argument_layers:
         window = logarithms[arguments.start : arguments.stop, sources.start : sources.stop]
         value, choice = (window + best[sources.start : sources.stop]).max(1)
         edges.append(choice + sources.start)
         if arguments.start < layout.first_output:
-            best.scatter_add_(0, owners[arguments.start : arguments.stop], value)
+            best.scatter_add_(0, network.owners[arguments.start : arguments.stop], value)
     return torch.cat(edges).unsqueeze(1)
 
 

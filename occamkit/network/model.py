@@ -25,6 +25,7 @@ class OccamNetwork(nn.Module):
     mask: Tensor
     temperatures: Tensor
     first_sources: Tensor
+    owners: Tensor
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class OccamNetwork(nn.Module):
         self.register_buffer("mask", mask.to(device))
         self.register_buffer("temperatures", temperatures.to(device, dtype))
         self.register_buffer("first_sources", first_sources.to(device))
+        self.register_buffer("owners", torch.tensor(layout.owners, device=device))
         self.logits = nn.Parameter(logits.to(device, dtype))
 
     def log_probabilities(self, dtype: torch.dtype | None = None) -> Tensor:

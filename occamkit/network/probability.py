@@ -10,17 +10,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from occamkit.network.layout import Layout
 from occamkit.network.model import OccamNetwork
 
 
-def argument_uses(layout: Layout, edges: Tensor, outputs: Tensor, dtype: torch.dtype) -> Tensor:
+def argument_uses(network: OccamNetwork, edges: Tensor, outputs: Tensor, dtype: torch.dtype) -> Tensor:
     """Return how many paths lead from output `outputs[f]` to each argument of function f: [A, F].
 
     This is the exponent of the argument's edge in q_apx, which counts an edge once for each path to it.
     """
-    functions = edges.shape[1]
-    owners = torch.tensor(layout.owners(), device=edges.device)
+    layout, functions = network.layout, edges.shape[1]
     uses = torch.zeros(layout.arguments, functions, dtype=dtype, device=edges.device)  # [A, F]
     paths = torch.zeros(layout.nodes, functions, dtype=dtype, device=edges.device)  # [S, F]
     asked = (outputs + layout.first_output).unsqueeze(0)  # [1, F]
@@ -28,7 +26,7 @@ def argument_uses(layout: Layout, edges: Tensor, outputs: Tensor, dtype: torch.d
     paths.scatter_(0, edges.gather(0, asked), 1.0)
     for layer in reversed(layout.layers):
         rows = slice(layer.first_argument, layer.arguments.stop)
-        reached = paths.index_select(0, owners[rows])
+        reached = paths.index_select(0, network.owners[rows])
         uses[rows] = reached
         paths.scatter_add_(0, edges[rows], reached)
     return uses
@@ -44,7 +42,7 @@ def log_probability(
     the exact q (each edge of the DAG once).
     """
     logarithms = network.log_probabilities()
-    uses = argument_uses(network.layout, edges, outputs, logarithms.dtype)
+    uses = argument_uses(network, edges, outputs, logarithms.dtype)
     exponents = uses if approximate else (uses > 0).to(uses.dtype)
     return (exponents * logarithms.gather(1, edges)).sum(0)
 
@@ -58,7 +56,7 @@ def log_gradient(
     With g[a, s] the summed weight of the functions that use edge s → a, the gradient is
     (g[a, s] - p[a, s] Σ_s' g[a, s']) / T_a.
     """
-    uses = argument_uses(network.layout, edges, outputs, weights.dtype)
+    uses = argument_uses(network, edges, outputs, weights.dtype)
     exponents = uses if approximate else (uses > 0).to(uses.dtype)
     pulled = torch.zeros_like(network.logits, dtype=weights.dtype)
     pulled.scatter_add_(1, edges, exponents * weights)

@@ -27,7 +27,9 @@ class Walker:
         self.device = device
         self._reached = torch.empty(0, dtype=torch.bool, device=device)
         self._firsts = [torch.tensor(_first_arguments(layer), device=device) for layer in layout.layers]
-        self._ends = [torch.tensor([run.stop for run in layer.runs], device=device) for layer in layout.layers]
+        self._ends = [
+            torch.tensor([run.stop for run in layer.runs], device=device) for layer in layout.layers
+        ]
 
     def walk(self, choose: Chooser, first: int, count: int) -> Tile:
         """Return the tile of functions `first` to `first + count`."""

@@ -33,4 +33,4 @@ def test_nodes_of_a_layer_stand_by_falling_arity():
 def test_the_mask_has_as_many_edges_as_there_are_parameters(layout):
     network = OccamNetwork(layout)
     assert int(network.mask.sum()) == layout.parameters
-    assert len(layout.owners()) == layout.arguments
+    assert len(layout.owners) == layout.arguments
