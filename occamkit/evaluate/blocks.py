@@ -66,8 +66,7 @@ class Blocks:
         penalties = self.columns.new_zeros(forest.rows) if hooks else None
         filled, position = 0, 0
         for group in forest.groups:
-            inner = group.start < forest.tops
-            start = group.start
+            inner, start = group.start < forest.tops, group.start
             for batch in _batches(group, self.rows, self.rows if inner else self.rows - filled):
                 output, arguments, fitted = self._call(group.primitive, batch, values, constants)
                 count = output.shape[0]
@@ -106,6 +105,8 @@ class Blocks:
         shaped, flat = self._views(count, len(batch.arguments))
         for rows, buffer in zip(batch.arguments, shaped, strict=True):
             torch.index_select(values, 0, rows, out=buffer)
+        if count % self._step == 0 and not batch.slots:
+            return primitive.call(*shaped), shaped, ()
         if not batch.slots:
             output = primitive.call(*flat)
             return output[: count * self.points].view(count, self.points), shaped, ()

@@ -47,7 +47,7 @@ class Evaluator:
         *,
         hooks: Sequence[Hook] = (),
         remember: bool = True,
-        block: int = 1 << 16,
+        block: int = 1 << 17,
         budget: int = 1 << 27,
     ) -> None:
         if columns.dim() != 2 or columns.shape[0] != graph.columns:

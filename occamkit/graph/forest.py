@@ -16,6 +16,9 @@ from occamkit.graph.intern import PAIR, Graph
 from occamkit.protocols import Primitive
 
 
+RADIX = 1 << 15
+
+
 @dataclass(frozen=True)
 class Group:
     """The rows from `start` to `stop`: one primitive, applied to rows of lower groups.
@@ -95,10 +98,10 @@ class Forester:
         Reads two sizes back from the device.
         """
         rows = self._rows
-        fresh = nodes.index_select(0, torch.nonzero(rows.index_select(0, nodes) < 0).squeeze(1))
+        fresh = nodes.index_select(0, torch.nonzero(rows.index_select(0, nodes) < 0).view(-1))
         marks = torch.arange(fresh.numel(), device=nodes.device)
         rows.scatter_(0, fresh, marks)
-        return fresh.index_select(0, torch.nonzero(rows.index_select(0, fresh) == marks).squeeze(1))
+        return fresh.index_select(0, torch.nonzero(rows.index_select(0, fresh) == marks).view(-1))
 
     def reach(self, nodes: Tensor) -> Tensor:
         """Return and mark all unmarked nodes, pairs among them, that these [m] are or are made of."""
@@ -125,7 +128,7 @@ class Forester:
         sizes = torch.bincount(ranks).tolist()
         if graph.has_pairs:
             ranks = ranks.masked_fill_(codes == PAIR, len(sizes))
-        order = torch.argsort(ranks.to(torch.uint8 if len(sizes) < 256 else torch.int32), stable=True)
+        order = _stable_order(ranks, len(sizes))
         known = [(rank % kinds, size) for rank, size in enumerate(sizes) if size and rank % kinds != PAIR]
         kept = sum(size for _, size in known)
         return nodes.index_select(0, order[:kept]), known
@@ -165,3 +168,16 @@ class Forester:
 def forest_of(graph: Graph, roots: Tensor) -> Forest:
     """Return what these root nodes [F] need; keep a `Forester` instead when asking often."""
     return Forester(graph).forest(roots)
+
+
+def _stable_order(ranks: Tensor, largest: int) -> Tensor:
+    """Return the stable order of small ranks [m].
+
+    On the CPU torch sorts by radix from RADIX elements on, eight times faster than below; so pad.
+    """
+    small = ranks.to(torch.uint8 if largest < 255 else torch.int32)
+    count = small.numel()
+    if small.device.type == "cpu" and RADIX // 8 < count < RADIX:
+        padding = small.new_full((RADIX - count,), torch.iinfo(small.dtype).max)
+        small = torch.cat([small, padding])
+    return torch.argsort(small, stable=True)[:count]

@@ -13,12 +13,13 @@ primitive; this keeps keys exact for any arity.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 import torch
 from torch import Tensor
 
 from occamkit.graph.table import KeyTable
-from occamkit.network.layout import Layout
+from occamkit.network.layout import Layout, Run
 from occamkit.network.sample import Sample, Tile, TileLayer
 from occamkit.protocols import Primitive
 
@@ -43,7 +44,7 @@ class Graph:
         primitives: Sequence[Primitive],
         *,
         device: torch.device | str | None = None,
-        limit: int = 1 << 22,
+        limit: int = 1 << 20,
     ) -> None:
         if len(primitives) + 2 >= 1 << (63 - PRIMITIVE_SHIFT):
             raise ValueError(f"{len(primitives)} primitives are more than a graph can number")
@@ -168,13 +169,13 @@ class Graph:
         return self._nodes(keys.add_(joined << NUMBER_BITS))
 
     def _sort_commutative(self, layer: TileLayer, arguments: list[Tensor]) -> None:
-        """Sort in place the arguments of each stretch of nodes with a commutative primitive."""
-        for run in layer.runs:
-            primitive = self.primitives[run.primitive]
-            if not primitive.commutative or primitive.arity == 1:
+        """Sort in place the arguments of each stretch of nodes with commutative primitives of one arity."""
+        for (commutative, arity), runs in groupby(layer.runs, key=self._commutative_arity):
+            if not commutative or arity == 1:
                 continue
-            stretch = [argument[run.start : run.stop] for argument in arguments[: primitive.arity]]
-            if primitive.arity == 2:
+            members = list(runs)
+            stretch = [argument[members[0].start : members[-1].stop] for argument in arguments[:arity]]
+            if arity == 2:
                 low, high = stretch
                 smaller = torch.minimum(low, high)
                 torch.maximum(low, high, out=high)
@@ -183,6 +184,10 @@ class Graph:
                 for target, ordered in zip(stretch, torch.stack(stretch).sort(0).values, strict=True):
                     target.copy_(ordered)
 
+    def _commutative_arity(self, run: Run) -> tuple[bool, int]:
+        primitive = self.primitives[run.primitive]
+        return primitive.commutative, primitive.arity
+
     def _nodes(self, keys: Tensor) -> Tensor:
         """Return the node numbers of keys [m], and enter height and constants of those that are new."""
         numbers, first = self._table.numbers(keys)
@@ -190,6 +195,8 @@ class Graph:
             self.heights = _longer(self.heights, self.capacity)
             self.constants = _longer(self.constants, self.capacity if self.has_constants else 1)
         last = self.count
+        if first == last:
+            return numbers
         new = self.keys[first:last]
         one, two, codes = self.first_arguments(new), self.second_arguments(new), self.codes(new)
         below = torch.maximum(self.heights.index_select(0, one), self.heights.index_select(0, two))

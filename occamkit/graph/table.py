@@ -11,7 +11,7 @@ from torch import Tensor
 
 # 2^64 divided by the golden ratio, as a signed integer: spreads consecutive keys over the table.
 SPREAD = -7046029254386353131
-WINDOW = 4
+WINDOW = 3
 """How many slots are looked at together once a key has not found its first slot free."""
 
 
@@ -21,7 +21,7 @@ class KeyTable:
     Memory is 8 bytes for a key and 16 for its slots. `keys[number]` is the key of a number.
     """
 
-    def __init__(self, device: torch.device, capacity: int = 1 << 14) -> None:
+    def __init__(self, device: torch.device, capacity: int = 1 << 16) -> None:
         self.device = device
         self.count = 1
         self.keys = torch.empty(0, dtype=torch.int64, device=device)
@@ -60,66 +60,81 @@ class KeyTable:
         slots = self._slot(self.keys[1 : self.count])
         while numbers.numel():
             self._slots.scatter_(0, slots, numbers)
-            lost = torch.nonzero(self._slots.index_select(0, slots) != numbers).squeeze(1)
+            lost = _where(self._slots.index_select(0, slots) != numbers)
             numbers = numbers.index_select(0, lost)
             slots = self._seek(self.keys.index_select(0, numbers), slots.index_select(0, lost))
 
     def numbers(self, keys: Tensor) -> tuple[Tensor, int]:
         """Return the number of each key [m], new ones included, and the first number that is new.
 
-        Room must have been reserved. Reads three sizes per round back from the device; there are two or three
-        rounds, since only keys that find their slot taken by another key need a second one.
+        Room must have been reserved. Reads a handful of sizes back from the device.
         """
         before = self.count
         slots = self._slot(keys)
         numbers = self._slots.index_select(0, slots)
         result = numbers.to(torch.int64)
-        left = torch.nonzero(self.keys.index_select(0, numbers) != keys).squeeze(1)
-        places = left
-        while left.numel():
-            keys, slots = keys.index_select(0, left), slots.index_select(0, left)
-            self._claim(keys, slots)
+        places = _where(self.keys.index_select(0, numbers) != keys)
+        if places.numel():
+            keys, slots = keys.index_select(0, places), slots.index_select(0, places)
+            empty = _where(numbers.index_select(0, places) == 0)
+        while places.numel():
+            # Who stands before an empty slot takes it. Who was not alone there, or found another key in his
+            # slot, looks further on, and comes back if what he finds is an empty slot again.
+            if empty.numel():
+                self._claim(keys.index_select(0, empty), slots.index_select(0, empty))
+                numbers = self._slots.index_select(0, slots)
+                result.scatter_(0, places, numbers.to(torch.int64))
+                left = _where(self.keys.index_select(0, numbers) != keys)
+                if left.numel() == 0:
+                    break
+                places, keys = places.index_select(0, left), keys.index_select(0, left)
+                slots = slots.index_select(0, left)
+            slots = self._seek(keys, slots)
             numbers = self._slots.index_select(0, slots)
             result.scatter_(0, places, numbers.to(torch.int64))
-            left = torch.nonzero(self.keys.index_select(0, numbers) != keys).squeeze(1)
-            places = places.index_select(0, left)
-            if left.numel():
-                slots.scatter_(0, left, self._seek(keys.index_select(0, left), slots.index_select(0, left)))
+            left = _where(numbers == 0)
+            places, keys = places.index_select(0, left), keys.index_select(0, left)
+            slots = slots.index_select(0, left)
+            empty = torch.arange(left.numel(), device=self.device)
         return result, before
 
     def _seek(self, keys: Tensor, slots: Tensor) -> Tensor:
-        """Return the next slot of each key [m] that holds it or is empty, looking at several slots at once."""
+        """Return the next slot of each key [m] after the given one that holds it or is empty."""
         ahead = torch.arange(1, WINDOW + 1, device=self.device)
-        found = slots.clone()
-        open_ = torch.arange(keys.numel(), device=self.device)
-        while open_.numel():
-            window = (slots.unsqueeze(1) + ahead) & self._mask  # [m, WINDOW]
-            numbers = self._slots.index_select(0, window.view(-1)).view_as(window)
-            stored = self.keys.index_select(0, numbers.view(-1)).view_as(window)
-            fits = (numbers == 0) | (stored == keys.unsqueeze(1))
-            first = window.gather(1, fits.to(torch.uint8).argmax(1, keepdim=True)).squeeze(1)
-            found.scatter_(0, open_, first)
-            rest = torch.nonzero(~fits.any(1)).squeeze(1)
-            open_, keys = open_.index_select(0, rest), keys.index_select(0, rest)
-            slots = (slots.index_select(0, rest) + WINDOW) & self._mask
-        return found
+        found, rest = slots, None
+        while True:
+            window = (slots.unsqueeze(1) + ahead).bitwise_and_(self._mask)  # [m, WINDOW]
+            numbers = self._slots.index_select(0, window.view(-1))
+            stored = self.keys.index_select(0, numbers).view_as(window)
+            fits = (stored == keys.unsqueeze(1)).logical_or_(numbers.view_as(window) == 0)
+            best, first = fits.max(1, keepdim=True)
+            chosen = window.gather(1, first).squeeze(1)
+            found = chosen if rest is None else found.scatter_(0, rest, chosen)
+            missed = _where(~best.view(-1))
+            if missed.numel() == 0:
+                return found
+            rest = missed if rest is None else rest.index_select(0, missed)
+            keys = keys.index_select(0, missed)
+            slots = (slots.index_select(0, missed) + WINDOW).bitwise_and_(self._mask)
 
     def _claim(self, keys: Tensor, slots: Tensor) -> None:
-        """Give new numbers to the keys that stand before an empty slot and win it.
+        """Give new numbers to keys [m] that stand before empty slots and win them.
 
-        Keys that want the same slot write their position into it and the last one stays; equal keys then
-        share the number of the winner, others go on to the next slot.
+        Keys that want the same slot write their position into it and the last one stays.
         """
-        empty = torch.nonzero(self._slots.index_select(0, slots) == 0).squeeze(1)
-        wanted = slots.index_select(0, empty)
-        positions = torch.arange(1, empty.numel() + 1, dtype=torch.int32, device=self.device)
-        self._slots.scatter_(0, wanted, positions)
-        winners = torch.nonzero(self._slots.index_select(0, wanted) == positions).squeeze(1)
-        count = winners.numel()
-        fresh = torch.arange(self.count, self.count + count, dtype=torch.int32, device=self.device)
-        self.keys[self.count : self.count + count] = keys.index_select(0, empty.index_select(0, winners))
-        self._slots.scatter_(0, wanted.index_select(0, winners), fresh)
-        self.count += count
+        positions = torch.arange(1, keys.numel() + 1, dtype=torch.int32, device=self.device)
+        self._slots.scatter_(0, slots, positions)
+        winners = _where(self._slots.index_select(0, slots) == positions)
+        after = self.count + winners.numel()
+        fresh = torch.arange(self.count, after, dtype=torch.int32, device=self.device)
+        torch.index_select(keys, 0, winners, out=self.keys[self.count : after])
+        self._slots.scatter_(0, slots.index_select(0, winners), fresh)
+        self.count = after
 
     def _slot(self, keys: Tensor) -> Tensor:
         return (keys * SPREAD) >> (64 - self._bits) & self._mask
+
+
+def _where(condition: Tensor) -> Tensor:
+    """Return where a condition [m] holds. Host read: how often."""
+    return torch.nonzero(condition).view(-1)

@@ -62,13 +62,17 @@ class OccamNetwork(nn.Module):
 
     def log_probabilities(self, dtype: torch.dtype | None = None) -> Tensor:
         """Return the logarithm of every edge's probability: [A, S], -inf where there is no edge."""
-        dtype = dtype or self.logits.dtype
-        heated = self.logits.to(dtype) / self.temperatures.to(dtype)
-        return torch.log_softmax(heated.masked_fill(~self.mask, float("-inf")), dim=1)  # [A, S]
+        return torch.log_softmax(self._heated(dtype), dim=1)
 
     def probabilities(self, dtype: torch.dtype | None = None) -> Tensor:
         """Return every edge's probability p^(l,i)(T): [A, S], 0 where there is no edge."""
-        return self.log_probabilities(dtype).exp()
+        return torch.softmax(self._heated(dtype), dim=1)
+
+    def _heated(self, dtype: torch.dtype | None) -> Tensor:
+        """Return the weights divided by temperature, -inf where there is no edge: [A, S]."""
+        dtype = dtype or self.logits.dtype
+        heated = self.logits.to(dtype) / self.temperatures.to(dtype)
+        return heated.masked_fill(~self.mask, float("-inf"))
 
     def entropy(self) -> Tensor:
         """Return the entropy of each argument's choice, in nats: [A]."""

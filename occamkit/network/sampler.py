@@ -27,6 +27,9 @@ class Sampler:
     def __init__(self, network: OccamNetwork, tile: int = 1 << 14) -> None:
         if tile < 1 or tile & (tile - 1):
             raise ValueError(f"tile must be a power of two, got {tile}")
+        widest = max(len(arguments) for arguments, _ in network.layout.argument_layers)
+        if widest >= 1 << (63 - FRACTION_BITS):
+            raise ValueError(f"a layer with {widest} arguments is larger than the sampler can number")
         self.network = network
         self.tile = tile
         self._walker = Walker(network.layout, network.logits.device)
@@ -51,11 +54,14 @@ class _RandomEdges:
 
     def __init__(self, network: OccamNetwork, generator: torch.Generator) -> None:
         self.generator = generator
-        probabilities = network.probabilities(torch.float64)
+        layout = network.layout
+        summed = network.probabilities().to(torch.float64).cumsum(1)
+        fractions = summed.div_(summed[:, -1:].clone()).mul_(1 << FRACTION_BITS).to(torch.int64)  # [A, S]
         self.layers = []
-        for arguments, sources in network.layout.argument_layers:
-            window = probabilities[arguments.start : arguments.stop, sources.start : sources.stop]
-            self.layers.append((_cumulative(window), len(sources), sources.start))
+        for arguments, sources in layout.argument_layers:
+            window = fractions[arguments.start : arguments.stop, sources.start : sources.stop]
+            offsets = torch.arange(len(arguments), device=fractions.device) << FRACTION_BITS
+            self.layers.append(((window + offsets.unsqueeze(1)).view(-1), len(sources), sources.start))
 
     def __call__(self, depth: int, rows: Tensor, functions: Tensor) -> Tensor:
         cumulative, width, first_source = self.layers[depth]
@@ -64,14 +70,3 @@ class _RandomEdges:
         )
         found = torch.searchsorted(cumulative, points.add_(rows << FRACTION_BITS), right=True)
         return found.sub_(rows * width).add_(first_source)
-
-
-def _cumulative(probabilities: Tensor) -> Tensor:
-    """Return the cumulative sums of each row of probabilities [rows, width] as integers [rows · width]."""
-    rows = probabilities.shape[0]
-    if rows >= 1 << (63 - FRACTION_BITS):
-        raise ValueError(f"a layer with {rows} arguments is larger than the sampler can number")
-    summed = probabilities.cumsum(1)
-    fractions = (summed / summed[:, -1:] * float(1 << FRACTION_BITS)).to(torch.int64)
-    offsets = torch.arange(rows, device=fractions.device) << FRACTION_BITS
-    return (fractions + offsets.unsqueeze(1)).view(-1)
