@@ -194,7 +194,7 @@ class Evaluator:
             size = max(1, int(self._row_limit / self._rows_per_function))
             while True:
                 part = roots[start : start + size]
-                forest = self._forester.forest(part)
+                forest = self._forester.forest(part, distinct=True)
                 if forest.tops <= self._row_limit or part.numel() == 1:
                     break
                 size = part.numel() // 2

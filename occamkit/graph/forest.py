@@ -15,7 +15,6 @@ from torch import Tensor
 from occamkit.graph.intern import PAIR, Graph
 from occamkit.protocols import Primitive
 
-
 RADIX = 1 << 15
 
 
@@ -64,11 +63,16 @@ class Forester:
         self.graph = graph
         self._rows = torch.empty(0, dtype=torch.int64, device=graph.device)
 
-    def forest(self, roots: Tensor) -> Forest:
-        """Return what these root nodes [F] need. Fitted constants are not told apart between functions."""
+    def forest(self, roots: Tensor, *, distinct: bool = False) -> Forest:
+        """Return what these root nodes [F] need. Fitted constants are not told apart between functions.
+
+        distinct: that no root comes twice, which saves looking.
+        """
         graph, rows = self.graph, self.scratch()
-        asked = self.unseen(roots)
-        rows.index_fill_(0, asked, -1)
+        asked = roots
+        if not distinct:
+            asked = self.unseen(roots)
+            rows.index_fill_(0, asked, -1)
         reached = self.reach(self.numbers_in(asked))
         inner, inner_sizes = self.grouped(reached)
         tops, top_sizes = self.grouped(self.unseen(asked))
@@ -99,6 +103,8 @@ class Forester:
         """
         rows = self._rows
         fresh = nodes.index_select(0, torch.nonzero(rows.index_select(0, nodes) < 0).view(-1))
+        if fresh.numel() == 0:
+            return fresh
         marks = torch.arange(fresh.numel(), device=nodes.device)
         rows.scatter_(0, fresh, marks)
         return fresh.index_select(0, torch.nonzero(rows.index_select(0, fresh) == marks).view(-1))

@@ -11,8 +11,6 @@ from torch import Tensor
 
 # 2^64 divided by the golden ratio, as a signed integer: spreads consecutive keys over the table.
 SPREAD = -7046029254386353131
-WINDOW = 3
-"""How many slots are looked at together once a key has not found its first slot free."""
 
 
 class KeyTable:
@@ -62,7 +60,7 @@ class KeyTable:
             self._slots.scatter_(0, slots, numbers)
             lost = _where(self._slots.index_select(0, slots) != numbers)
             numbers = numbers.index_select(0, lost)
-            slots = self._seek(self.keys.index_select(0, numbers), slots.index_select(0, lost))
+            slots, _ = self._seek(self.keys.index_select(0, numbers), slots.index_select(0, lost))
 
     def numbers(self, keys: Tensor) -> tuple[Tensor, int]:
         """Return the number of each key [m], new ones included, and the first number that is new.
@@ -89,33 +87,26 @@ class KeyTable:
                     break
                 places, keys = places.index_select(0, left), keys.index_select(0, left)
                 slots = slots.index_select(0, left)
-            slots = self._seek(keys, slots)
-            numbers = self._slots.index_select(0, slots)
+            slots, numbers = self._seek(keys, slots)
             result.scatter_(0, places, numbers.to(torch.int64))
             left = _where(numbers == 0)
+            if left.numel() == 0:
+                break
             places, keys = places.index_select(0, left), keys.index_select(0, left)
             slots = slots.index_select(0, left)
             empty = torch.arange(left.numel(), device=self.device)
         return result, before
 
-    def _seek(self, keys: Tensor, slots: Tensor) -> Tensor:
-        """Return the next slot of each key [m] after the given one that holds it or is empty."""
-        ahead = torch.arange(1, WINDOW + 1, device=self.device)
-        found, rest = slots, None
-        while True:
-            window = (slots.unsqueeze(1) + ahead).bitwise_and_(self._mask)  # [m, WINDOW]
-            numbers = self._slots.index_select(0, window.view(-1))
-            stored = self.keys.index_select(0, numbers).view_as(window)
-            fits = (stored == keys.unsqueeze(1)).logical_or_(numbers.view_as(window) == 0)
-            best, first = fits.max(1, keepdim=True)
-            chosen = window.gather(1, first).squeeze(1)
-            found = chosen if rest is None else found.scatter_(0, rest, chosen)
-            missed = _where(~best.view(-1))
-            if missed.numel() == 0:
-                return found
-            rest = missed if rest is None else rest.index_select(0, missed)
-            keys = keys.index_select(0, missed)
-            slots = (slots.index_select(0, missed) + WINDOW).bitwise_and_(self._mask)
+    def _seek(self, keys: Tensor, slots: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the next slot after the given one that holds each key [m] or is empty, and what is there."""
+        slots = (slots + 1).bitwise_and_(self._mask)
+        numbers = self._slots.index_select(0, slots)
+        rest = _where((self.keys.index_select(0, numbers) != keys).logical_and_(numbers != 0))
+        if rest.numel():
+            further, there = self._seek(keys.index_select(0, rest), slots.index_select(0, rest))
+            slots.scatter_(0, rest, further)
+            numbers.scatter_(0, rest, there)
+        return slots, numbers
 
     def _claim(self, keys: Tensor, slots: Tensor) -> None:
         """Give new numbers to keys [m] that stand before empty slots and win them.

@@ -17,7 +17,7 @@ from occamkit.protocols import Primitive
 
 @dataclass(frozen=True)
 class Run:
-    """Neighbouring image nodes of a layer that hold the same primitive; `start` and `stop` count in the layer."""
+    """Neighbouring image nodes that hold the same primitive; `start` and `stop` count in the layer."""
 
     primitive: int
     start: int
@@ -148,6 +148,11 @@ class Layout:
         paper prints (L + 1)N in the first term, but there are only L image layers for an output to see.
         """
         return sum(len(arguments) * len(sources) for arguments, sources in self.argument_layers)
+
+    @cached_property
+    def first_sources(self) -> tuple[int, ...]:
+        """For each argument, the lowest node that it can choose."""
+        return tuple(sources.start for arguments, sources in self.argument_layers for _ in arguments)
 
     @cached_property
     def owners(self) -> tuple[int, ...]:

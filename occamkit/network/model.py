@@ -45,19 +45,17 @@ class OccamNetwork(nn.Module):
             raise ValueError(f"a network of {depth} layers needs {depth} positive temperatures, got {hidden}")
         mask = torch.zeros(layout.arguments, layout.nodes, dtype=torch.bool)
         temperatures = torch.empty(layout.arguments, 1, dtype=torch.float64)
-        first_sources = torch.empty(layout.arguments, dtype=torch.int64)
         for (arguments, sources), value in zip(
             layout.argument_layers, (*hidden, last_temperature), strict=True
         ):
             rows = slice(arguments.start, arguments.stop)
             mask[rows, sources.start : sources.stop] = True
             temperatures[rows] = value
-            first_sources[rows] = sources.start
         logits = equalised_logits(layout, temperatures, equalise)
         self.register_buffer("mask", mask.to(device))
         self.register_buffer("temperatures", temperatures.to(device, dtype))
-        self.register_buffer("first_sources", first_sources.to(device))
-        self.register_buffer("owners", torch.tensor(layout.owners, device=device))
+        self.register_buffer("first_sources", torch.tensor(layout.first_sources).to(device))
+        self.register_buffer("owners", torch.tensor(layout.owners).to(device))
         self.logits = nn.Parameter(logits.to(device, dtype))
 
     def log_probabilities(self, dtype: torch.dtype | None = None) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Protocol
 
 import torch
@@ -15,7 +16,7 @@ class Chooser(Protocol):
     """Says which node each argument of a layer takes; the outputs are the layer after the last."""
 
     def __call__(self, depth: int, rows: Tensor, functions: Tensor) -> Tensor:
-        """Return a fresh tensor of nodes [d] for rows [d] (counted in the layer) of functions [d] (in the tile)."""
+        """Return a fresh tensor of nodes [d], for rows [d] of the layer and functions [d] of the tile."""
         ...
 
 
@@ -59,8 +60,8 @@ class Walker:
             starts.append(starts[-1] + owners)
         firsts = self._firsts[depth].index_select(0, places >> shift)
         numbers = places & ((1 << shift) - 1)
-        rows = torch.cat([firsts[: stop - start] + j for j, (start, stop) in enumerate(_pairs(starts))])
-        functions = torch.cat([numbers[: stop - start] for start, stop in _pairs(starts)])
+        rows = torch.cat([firsts[: stop - start] + j for j, (start, stop) in enumerate(pairwise(starts))])
+        functions = torch.cat([numbers[: stop - start] for start, stop in pairwise(starts)])
         children = choose(depth, rows, functions).bitwise_left_shift_(shift).add_(functions)
         if depth > 0:
             reached.scatter_(0, children, True)
@@ -91,10 +92,6 @@ class _GivenEdges:
 
     def __call__(self, depth: int, rows: Tensor, functions: Tensor) -> Tensor:
         return self.flat.index_select(0, (rows + self.first_arguments[depth]) * self.functions + functions)
-
-
-def _pairs(starts: list[int]) -> list[tuple[int, int]]:
-    return list(zip(starts[:-1], starts[1:], strict=True))
 
 
 def _first_arguments(layer: Layer) -> list[int]:

@@ -63,10 +63,7 @@ class Sample:
         """
         layout, count = self.layout, functions.numel()
         device = functions.device
-        first = torch.empty(layout.arguments, dtype=torch.int64)
-        for arguments, sources in layout.argument_layers:
-            first[arguments.start : arguments.stop] = sources.start
-        edges = first.to(device).unsqueeze(1).repeat(1, count)
+        edges = torch.tensor(layout.first_sources, device=device).unsqueeze(1).repeat(1, count)
         flat = edges.view(-1)
         columns = torch.full((self.functions,), -1, dtype=torch.int64, device=device)
         columns.scatter_(0, functions, torch.arange(count, device=device))
