@@ -1,0 +1,9 @@
+"""Evaluation: functions of the graph on columns of data. Knows primitives by their `call` alone.
+
+`evaluator` is the small door; `blocks` does the arithmetic behind it and `store` remembers what is known of
+each function. This room imports the graph and what lies below it.
+"""
+
+from occamkit.evaluate.evaluator import Evaluator, Scores
+
+__all__ = ["Evaluator", "Scores"]

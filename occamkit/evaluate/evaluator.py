@@ -1,0 +1,218 @@
+"""The small door to evaluation: functions in, scores or values out.
+
+Whatever the order of the functions, the size of the blocks, or the company a function is evaluated in, its
+values are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from occamkit.evaluate.blocks import ALIGNMENT, Blocks, Hook
+from occamkit.evaluate.store import ScoreStore
+from occamkit.graph.forest import Forest, Forester
+from occamkit.graph.intern import Graph
+from occamkit.graph.unshared import unshared_forest
+from occamkit.protocols import Fitness
+
+Visitor = Callable[[Tensor, Tensor], None]
+"""Takes values [r, n] and the positions [F] of the functions that the first F rows belong to; F <= r."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What each sampled function is worth: fitness as given by the fitness, penalty as summed from hooks."""
+
+    fitness: Tensor  # [v, F], NaN where the function is undefined
+    penalty: Tensor  # [v, F]
+
+
+class Evaluator:
+    """Evaluates functions of a graph on columns of data.
+
+    columns: [u, n], inputs then constants; device and dtype of everything follow it. hooks: forward
+    regularizers, see `Hook`; a function pays for every node of its written tree. remember: whether scores are
+    kept by function, which is right for the full data only. block: elements worked on at once. budget: bytes
+    for the values of inner nodes; more functions than fit are evaluated in parts.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        columns: Tensor,
+        *,
+        hooks: Sequence[Hook] = (),
+        remember: bool = True,
+        block: int = 1 << 17,
+        budget: int = 1 << 27,
+    ) -> None:
+        if columns.dim() != 2 or columns.shape[0] != graph.columns:
+            raise ValueError(f"columns must be [{graph.columns}, n], got {list(columns.shape)}")
+        self.graph = graph
+        self.columns = columns.contiguous()
+        self.hooks = tuple(hooks)
+        self.remember = remember
+        self._options = {"block": block, "budget": budget}
+        self._row_limit = max(64, budget // (columns.shape[1] * columns.element_size()))
+        self._rows_per_function = 8.0
+        self._blocks = Blocks(self.columns, block)
+        self._forester = Forester(graph)
+        self._store = ScoreStore(graph, 0, columns.dtype)
+
+    def on(self, rows: Tensor) -> Evaluator:
+        """Return an evaluator on some rows [m] of the data, for mini-batches; it remembers nothing."""
+        part = self.columns.index_select(1, rows)
+        return Evaluator(self.graph, part, hooks=self.hooks, remember=False, **self._options)
+
+    @torch.no_grad()
+    def score(self, roots: Tensor, targets: Tensor, fitness: Fitness) -> Scores:
+        """Return the fitness of functions as each output.
+
+        roots: [v, F], node numbers, or 0 for a function that is not to be evaluated and gets NaN.
+        targets: [v, n]. Functions with fitted constants must have been scored by `put` before.
+        """
+        self._refresh(roots.shape[0])
+        pending = self._pending(roots)
+        if self.graph.has_constants and bool(self.graph.constants.index_select(0, pending).any()):
+            raise ValueError("a function has constants that were not fitted yet")
+        for part, forest in self._parts(pending):
+            self._score_part(part, forest, targets, fitness)
+        found = [self._store.fitness[i].index_select(0, row) for i, row in enumerate(roots)]
+        penalty = self._store.penalty.index_select(0, roots.reshape(-1)).view_as(roots)
+        return Scores(torch.stack(found), penalty)
+
+    def known(self, output: int, roots: Tensor) -> Tensor:
+        """Return which of the functions [F] have a score for an output: [F]."""
+        self._refresh(max(output + 1, self._store.known.shape[0]))
+        return self._store.known[output].index_select(0, roots)
+
+    def put(self, output: int, roots: Tensor, fitness: Tensor, penalty: Tensor | None = None) -> None:
+        """Remember scores [F] that were found elsewhere, such as those of functions with fitted constants."""
+        self._refresh(max(output + 1, self._store.known.shape[0]))
+        self._store.put(output, roots, fitness, torch.zeros_like(fitness) if penalty is None else penalty)
+
+    @torch.no_grad()
+    def values(self, roots: Tensor, constants: Tensor | None = None) -> Tensor:
+        """Return the values [F, n] of functions; `constants` as for `visit`."""
+        result = self.columns.new_empty(roots.numel(), self.columns.shape[1])
+        if constants is None:
+            distinct, place = torch.unique(roots, return_inverse=True)
+        else:
+            distinct, place = roots, torch.arange(roots.numel(), device=roots.device)
+
+        def keep(rows: Tensor, at: Tensor) -> None:
+            result.index_copy_(0, at, rows[: at.numel()])
+
+        self.visit(distinct, keep, constants)
+        return result.index_select(0, place)
+
+    @torch.no_grad()
+    def visit(self, roots: Tensor, visitor: Visitor, constants: Tensor | None = None) -> Tensor | None:
+        """Hand the values of functions [F] to a visitor, a block at a time; return penalties [F], if hooked.
+
+        Without constants the functions must be distinct and have none. With constants [c], those of the first
+        function come first, in the order of `unshared_forest`; functions may then come more than once.
+        """
+        if constants is not None:
+            forest = unshared_forest(self._forester, roots)
+            return self._visit(forest, torch.arange(roots.numel(), device=roots.device), visitor, constants)
+        found = self.columns.new_zeros(roots.numel()) if self.hooks else None
+        positions = torch.arange(roots.numel(), device=roots.device)
+        for start, (part, forest) in self._numbered(self._parts(roots)):
+            here = positions[start : start + part.numel()]
+            penalties = self._visit(forest, here, visitor, None)
+            if found is not None and penalties is not None:
+                found[start : start + part.numel()] = penalties
+        return found
+
+    def _visit(
+        self, forest: Forest, positions: Tensor, visitor: Visitor, constants: Tensor | None
+    ) -> Tensor | None:
+        """Visit one forest; `positions` [F] number its roots, which are distinct rows."""
+        owner = positions.new_full((forest.rows,), -1).scatter_(0, forest.roots, positions)
+        tops = owner[forest.tops :]
+        penalties = self._blocks.run(
+            forest,
+            lambda rows, at: visitor(rows, tops[at : at + rows.shape[0]]),
+            constants,
+            self.hooks,
+        )
+        kept = torch.nonzero(owner[: forest.tops] >= 0).squeeze(1)  # host read: roots that others use
+        kept_owner = owner.index_select(0, kept)
+        self._blocks.kept(kept, lambda rows, at: visitor(rows, kept_owner[at : at + rows.shape[0]]))
+        return None if penalties is None else penalties.index_select(0, forest.roots)
+
+    def _score_part(self, part: Tensor, forest: Forest, targets: Tensor, fitness: Fitness) -> None:
+        """Score the distinct functions [F] of one forest for the outputs that lack them, and remember."""
+        outputs = targets.shape[0]
+        lacking = [~self._store.known[i].index_select(0, part) for i in range(outputs)]
+        found = self.columns.new_empty(outputs, part.numel())
+
+        def visitor(rows: Tensor, at: Tensor) -> None:
+            for i in range(outputs):
+                chosen, where = (rows, at) if outputs == 1 else _lacking_rows(rows, at, lacking[i])
+                if where.numel():
+                    found[i].scatter_(0, where, fitness.score(chosen, targets[i])[: where.numel()])
+
+        positions = torch.arange(part.numel(), device=part.device)
+        penalties = self._visit(forest, positions, visitor, None)
+        if penalties is None:
+            penalties = found.new_zeros(part.numel())
+        for i in range(outputs):
+            which = torch.nonzero(lacking[i]).squeeze(1)
+            self._store.put(
+                i,
+                part.index_select(0, which),
+                found[i].index_select(0, which),
+                penalties.index_select(0, which),
+            )
+
+    def _refresh(self, outputs: int) -> None:
+        if self._store.known.shape[0] != outputs:
+            self._store = ScoreStore(self.graph, outputs, self.columns.dtype)
+        self._store.refresh(forget=not self.remember)
+
+    def _pending(self, roots: Tensor) -> Tensor:
+        """Return the distinct functions among roots [v, F] that lack a score for the output they stand for."""
+        scratch = self._forester.scratch()
+        missing = torch.cat([self._store.unknown(i, row) for i, row in enumerate(roots)])
+        columns = torch.nonzero(missing <= self.graph.columns).squeeze(1)  # columns are always marked
+        fresh = self._forester.unseen(missing)
+        scratch.index_fill_(0, fresh, -1)
+        if columns.numel():
+            fresh = torch.cat([torch.unique(missing.index_select(0, columns)), fresh])
+        return fresh
+
+    def _parts(self, roots: Tensor) -> Iterator[tuple[Tensor, Forest]]:
+        """Cut functions [F] into parts whose inner values fit the budget."""
+        start = 0
+        while start < roots.numel():
+            size = max(1, int(self._row_limit / self._rows_per_function))
+            while True:
+                part = roots[start : start + size]
+                forest = self._forester.forest(part, distinct=True)
+                if forest.tops <= self._row_limit or part.numel() == 1:
+                    break
+                size = part.numel() // 2
+            self._rows_per_function = max(1.0, 1.1 * forest.tops / part.numel())
+            yield part, forest
+            start += part.numel()
+
+    def _numbered(
+        self, parts: Iterator[tuple[Tensor, Forest]]
+    ) -> Iterator[tuple[int, tuple[Tensor, Forest]]]:
+        start = 0
+        for part, forest in parts:
+            yield start, (part, forest)
+            start += part.numel()
+
+
+def _lacking_rows(rows: Tensor, at: Tensor, lacking: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the rows whose functions lack a score, padded to a whole number of vectors, and the functions."""
+    which = torch.nonzero(lacking.index_select(0, at)).squeeze(1)
+    padding = which.new_zeros(-which.numel() % ALIGNMENT)
+    return rows.index_select(0, torch.cat([which, padding])), at.index_select(0, which)

@@ -1,0 +1,168 @@
+"""Everything must follow the data's device, and there is no GPU here to find out."""
+
+import pytest
+import torch
+from engine_primitives import EVERY_ARITY, PAPER
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+)
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from occamkit.evaluate import Evaluator
+from occamkit.graph import Graph
+from occamkit.network import (
+    Layout,
+    OccamNetwork,
+    Sampler,
+    argmax_edges,
+    likeliest_edges,
+    log_gradient,
+    log_probability,
+)
+from occamkit.protocols import NodeBatch
+
+FACTORIES = {
+    torch.arange,
+    torch.empty,
+    torch.eye,
+    torch.full,
+    torch.linspace,
+    torch.ones,
+    torch.rand,
+    torch.randint,
+    torch.randn,
+    torch.randperm,
+    torch.tensor,
+    torch.zeros,
+}
+MOVES = {torch.Tensor.cpu, torch.Tensor.cuda, torch.Tensor.numpy}
+
+
+class SaysWhere(TorchFunctionMode):
+    """Fails when a tensor is made without saying on which device, or is moved to one by name."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        assert function not in FACTORIES or kwargs.get("device") is not None, f"{function} without a device"
+        assert function not in MOVES, f"{function} leaves the data's device"
+        return function(*args, **kwargs)
+
+
+class StaysThere(TorchDispatchMode):
+    """Fails when an operation copies from one device to another, which fake tensors allow."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        devices = {a.device.type for a in args if isinstance(a, torch.Tensor) and a.dim() > 0}
+        if isinstance(result, torch.Tensor) and result.dim() > 0:
+            devices.add(result.device.type)
+        assert len(devices) <= 1, f"{function} goes from one device to another: {devices}"
+        return result
+
+
+@pytest.fixture(scope="module")
+def fake_device():
+    _setup_privateuseone_for_python_backend("fakegpu")
+    return torch.device("fakegpu")
+
+
+def _fixed_shape_step(network, optimiser, edges, scores):
+    top, which = scores.topk(8, dim=1)  # [v, λ]
+    outputs = torch.arange(scores.shape[0], device=scores.device).repeat_interleave(8)
+    ranks = torch.arange(1, 9, device=scores.device)
+    chosen = edges.index_select(1, which.view(-1))
+    log_probability(network, chosen, outputs, approximate=True)
+    network.entropy()
+    likeliest_edges(network)
+    argmax_edges(network)
+    network.logits.grad = -log_gradient(network, chosen, outputs, (top / ranks).view(-1))
+    optimiser.step()
+
+
+def test_the_fixed_shape_parts_run_on_a_device_without_reading_back(fake_device):
+    layout = Layout.build(3, [list(EVERY_ARITY)] * 2, outputs=2)
+    with FakeTensorMode():
+        network = OccamNetwork(layout, equalise=1.0, device=fake_device)
+        optimiser = torch.optim.Adam([network.logits], lr=0.1, capturable=True)
+        edges = torch.zeros(layout.arguments, 64, dtype=torch.int64, device=fake_device)
+        scores = torch.zeros(2, 64, device=fake_device)
+        _fixed_shape_step(network, optimiser, edges, scores)  # the first step makes the optimiser's state
+        with StaysThere():
+            _fixed_shape_step(network, optimiser, edges, scores)
+        assert network.logits.device.type == "fakegpu"
+
+
+def test_the_fake_device_finds_mistakes(fake_device):
+    with FakeTensorMode():
+        there, here = torch.zeros(4, device=fake_device), torch.zeros(4)
+        with pytest.raises(DataDependentOutputException):
+            there.sum().item()
+        with pytest.raises(DynamicOutputShapeException):
+            torch.nonzero(there)
+        with pytest.raises(RuntimeError, match="device"):
+            there + here
+        with StaysThere(), pytest.raises(AssertionError, match="one device to another"):
+            there.cpu()
+
+
+def _count(batch: NodeBatch):
+    return torch.ones(batch.output.shape[0], dtype=batch.output.dtype, device=batch.output.device)
+
+
+class MeanSquares:
+    def score(self, predicted, target):
+        return -(predicted - target).square().mean(1)
+
+    def ceiling(self, points):
+        return 0.0
+
+
+def test_the_other_parts_say_where_every_tensor_goes():
+    layout = Layout.build(3, [list(EVERY_ARITY)] * 2, outputs=2)
+    network = OccamNetwork(layout, equalise=1.0, dtype=torch.float64)
+    columns = torch.randn(3, 10, dtype=torch.float64)
+    targets = torch.randn(2, 10, dtype=torch.float64)
+    rows = torch.tensor([1, 2])
+    generator = torch.Generator().manual_seed(0)
+    with SaysWhere():
+        graph = Graph(3, layout.primitives, device=columns.device, limit=2000)
+        evaluator = Evaluator(graph, columns, hooks=[_count], budget=1)
+        sampler = Sampler(network, tile=64)
+        for _ in range(3):
+            sample = sampler.draw(200, generator)
+            roots = graph.intern(sample)
+            scores = evaluator.score(roots, targets, MeanSquares())
+            evaluator.on(rows).score(roots, targets[:, rows], MeanSquares())
+            evaluator.values(roots[0])
+            which = scores.fitness.nan_to_num(-9.0).topk(5, dim=1).indices.view(-1)
+            sample.edges(which)
+    assert scores.fitness.dtype == torch.float64
+    with SaysWhere(), pytest.raises(AssertionError, match="without a device"):
+        torch.arange(3)
+
+
+def test_the_same_seed_gives_the_same_weights_bit_for_bit():
+    found = []
+    for _ in range(2):
+        layout = Layout.repeated(3, PAPER, (2, 1), outputs=2)
+        network = OccamNetwork(layout, equalise=1.0)
+        columns = torch.randn(3, 40, generator=torch.Generator().manual_seed(1))
+        targets = torch.stack([columns[0] * columns[1], columns[2].sin()])
+        graph = Graph(3, layout.primitives)
+        evaluator, sampler = Evaluator(graph, columns), Sampler(network)
+        optimiser = torch.optim.Adam([network.logits], lr=0.1)
+        generator = torch.Generator().manual_seed(5)
+        for _ in range(5):
+            sample = sampler.draw(300, generator)
+            scores = evaluator.score(graph.intern(sample), targets, MeanSquares()).fitness
+            top, which = scores.nan_to_num(-1e9).topk(10, dim=1)
+            outputs = torch.arange(2).repeat_interleave(10)
+            weights = top.exp().view(-1)
+            network.logits.grad = -log_gradient(network, sample.edges(which.view(-1)), outputs, weights)
+            optimiser.step()
+        found.append(network.logits.detach().clone())
+    assert torch.equal(*found)
