@@ -20,6 +20,8 @@ from occamkit.protocols import (
     Wrapper,
 )
 from occamkit.registry import Registry
+from occamkit.result import Result
+from occamkit.solve import run
 from occamkit.task.load import load_task
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "Proposer",
     "Registry",
     "Regularizer",
+    "Result",
     "Stage",
     "Task",
     "TaskFile",
@@ -43,5 +46,6 @@ __all__ = [
     "__version__",
     "hookimpl",
     "load_task",
+    "run",
     "units",
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import product
 
 import torch
-from engine_primitives import EVERY_ARITY
 from hypothesis import strategies as st
 
 from occamkit.network import Layout, OccamNetwork
+from tests.engine_primitives import EVERY_ARITY
 
 torch.set_num_threads(1)
 

@@ -19,6 +19,7 @@ from occamkit.builtins import (
     fitness,
     learned,
     logic,
+    paper,
     recurrence,
     smooth,
     trig,
@@ -63,3 +64,9 @@ def occamkit_regularizers() -> Iterable[Any]:
 def occamkit_wrappers() -> Iterable[Any]:
     """The recurrence."""
     return recurrence.WRAPPERS
+
+
+@hookimpl
+def occamkit_tasks() -> Iterable[Any]:
+    """The paper's tasks."""
+    return paper.TASKS

@@ -11,11 +11,12 @@ from occamkit.cli.check import check
 from occamkit.cli.listing import list_command
 from occamkit.cli.output import report_error
 from occamkit.cli.plugins import plugins
+from occamkit.cli.run import run
 from occamkit.cli.schema import schema
 from occamkit.errors import OccamkitError, did_you_mean
 from occamkit.registry import Registry
 
-OWN = {command.name: command for command in (check, list_command, plugins, schema)}
+OWN = {command.name: command for command in (check, list_command, plugins, run, schema)}
 
 
 class PackGroup(click.Group):

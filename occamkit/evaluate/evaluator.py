@@ -62,6 +62,8 @@ class Evaluator:
         self._blocks = Blocks(self.columns, block)
         self._forester = Forester(graph)
         self._store = ScoreStore(graph, 0, columns.dtype)
+        self.evaluated = 0
+        """How many functions were evaluated so far; those whose score was known are not among them."""
 
     def on(self, rows: Tensor) -> Evaluator:
         """Return an evaluator on some rows [m] of the data, for mini-batches; it remembers nothing."""
@@ -79,6 +81,7 @@ class Evaluator:
         pending = self._pending(roots)
         if self.graph.has_constants and bool(self.graph.constants.index_select(0, pending).any()):
             raise ValueError("a function has constants that were not fitted yet")
+        self.evaluated += pending.numel()
         for part, forest in self._parts(pending):
             self._score_part(part, forest, targets, fitness)
         found = [self._store.fitness[i].index_select(0, row) for i, row in enumerate(roots)]
@@ -129,9 +132,7 @@ class Evaluator:
                 found[start : start + part.numel()] = penalties
         return found
 
-    def _visit(
-        self, forest: Forest, positions: Tensor, visitor: Visitor, constants: Tensor | None
-    ) -> Tensor | None:
+    def _visit(self, forest: Forest, positions: Tensor, visitor: Visitor, constants: Tensor | None) -> Tensor | None:
         """Visit one forest; `positions` [F] number its roots, which are distinct rows."""
         owner = positions.new_full((forest.rows,), -1).scatter_(0, forest.roots, positions)
         tops = owner[forest.tops :]
@@ -156,7 +157,10 @@ class Evaluator:
             for i in range(outputs):
                 chosen, where = (rows, at) if outputs == 1 else _lacking_rows(rows, at, lacking[i])
                 if where.numel():
-                    found[i].scatter_(0, where, fitness.score(chosen, targets[i])[: where.numel()])
+                    # Zero times a number is zero and changes no score; times an infinity or NaN it makes the score
+                    # undefined, which a fitness by itself may not.
+                    scores = fitness.score(chosen, targets[i]).add_((chosen * 0).sum(1))
+                    found[i].scatter_(0, where, scores[: where.numel()])
 
         positions = torch.arange(part.numel(), device=part.device)
         penalties = self._visit(forest, positions, visitor, None)
@@ -202,9 +206,7 @@ class Evaluator:
             yield part, forest
             start += part.numel()
 
-    def _numbered(
-        self, parts: Iterator[tuple[Tensor, Forest]]
-    ) -> Iterator[tuple[int, tuple[Tensor, Forest]]]:
+    def _numbered(self, parts: Iterator[tuple[Tensor, Forest]]) -> Iterator[tuple[int, tuple[Tensor, Forest]]]:
         start = 0
         for part, forest in parts:
             yield start, (part, forest)

@@ -7,7 +7,7 @@ numbers to trees and back. This room imports `occamkit.protocols` and the sample
 """
 
 from occamkit.graph.expression import Apply, Expression, Leaf
-from occamkit.graph.folds import StateFold, tree_sum
+from occamkit.graph.folds import GraphFold
 from occamkit.graph.forest import Forest, Forester, Group, forest_of
 from occamkit.graph.intern import Graph
 from occamkit.graph.reading import enter_expression, read_expression
@@ -19,12 +19,11 @@ __all__ = [
     "Forest",
     "Forester",
     "Graph",
+    "GraphFold",
     "Group",
     "Leaf",
-    "StateFold",
     "enter_expression",
     "forest_of",
     "read_expression",
-    "tree_sum",
     "unshared_forest",
 ]

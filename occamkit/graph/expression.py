@@ -17,6 +17,8 @@ from torch import Tensor
 
 from occamkit.protocols import Primitive
 
+LARGEST_EXACT = 10**6
+
 
 class Expression(ABC):
     """A tree of primitives over columns; see `Leaf` and `Apply`, its only kinds."""
@@ -138,9 +140,7 @@ class Apply(Expression):
 
     def __post_init__(self) -> None:
         if len(self.arguments) != self.primitive.arity:
-            raise ValueError(
-                f"{self.primitive.name} takes {self.primitive.arity} arguments, got {len(self.arguments)}"
-            )
+            raise ValueError(f"{self.primitive.name} takes {self.primitive.arity} arguments, got {len(self.arguments)}")
         if len(self.constants) not in (0, len(self.primitive.constants)):
             raise ValueError(
                 f"{self.primitive.name} has {len(self.primitive.constants)} constants, got {len(self.constants)}"
@@ -190,11 +190,15 @@ class Apply(Expression):
 
 
 def sympy_number(value: float) -> Any:
-    """Return a number in sympy: whole numbers, π and e exactly, others as floats."""
+    """Return a number in sympy: small whole numbers, π and e exactly, others as floats.
+
+    A large whole number is a measured one; kept exact it would drag roots of itself through every simplification.
+    """
     import sympy
 
     if value == math.pi:
         return sympy.pi
     if value == math.e:
         return sympy.E
-    return sympy.Integer(int(value)) if float(value).is_integer() else sympy.Float(value)
+    whole = float(value).is_integer() and abs(value) < LARGEST_EXACT
+    return sympy.Integer(int(value)) if whole else sympy.Float(value)

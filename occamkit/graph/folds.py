@@ -1,4 +1,4 @@
-"""Folds over a forest: something is known of the columns, and follows for every node from its arguments."""
+"""Folds: something is known of the columns, and follows for every node from its arguments."""
 
 from __future__ import annotations
 
@@ -8,68 +8,86 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from occamkit.graph.forest import Forest
+from occamkit.graph.forest import Forester
+from occamkit.graph.intern import Graph
 from occamkit.protocols import Primitive
 
 
-def tree_sum(
-    forest: Forest,
-    weight: Callable[[Primitive], float],
-    *,
-    leaf: float = 0.0,
-    dtype: torch.dtype = torch.float64,
-) -> Tensor:
-    """Return the sum of a weight over the written tree of every row, every occurrence counted: [rows].
+class GraphFold:
+    """Carries a hashable state from the columns to every node of a graph, such as units or counts.
 
-    With the primitive's complexity as weight this is the complexity of each function.
-    """
-    sums = torch.full((forest.rows,), leaf, dtype=dtype, device=forest.nodes.device)
-    for group in forest.groups:
-        total = sums[group.start : group.stop]
-        total.fill_(weight(group.primitive))
-        for rows in group.arguments:
-            total += sums.index_select(0, rows)
-    return sums
-
-
-class StateFold:
-    """Carries any hashable state from the columns to the roots, such as units, counts or sympy expressions.
-
-    leaves: the state of each column. combine: the state of a primitive applied to states. Each combination of
-    a primitive and argument states is asked for once and then remembered, across forests too; equal states
-    are one. So thousands of functions cost as many calls as there are combinations, and the rest is gathers.
+    leaves: the state of each column. combine: the state of a primitive applied to states. Every node is looked at
+    once, and each combination of a primitive and argument states asked for once; equal states are one, and have a
+    number. So thousands of functions cost as many calls as there are combinations, and the rest is gathers.
     """
 
     def __init__(
-        self, leaves: Sequence[Hashable], combine: Callable[[Primitive, Sequence[Any]], Hashable]
+        self, graph: Graph, leaves: Sequence[Hashable], combine: Callable[[Primitive, Sequence[Any]], Hashable]
     ) -> None:
+        self.graph = graph
+        self.states: list[Any] = []
+        """The state that each number stands for."""
         self._combine = combine
-        self._states: list[Any] = []
-        self._numbers: dict[Hashable, int] = {}
-        self._known: dict[tuple[Primitive, tuple[int, ...]], int] = {}
+        self._known: dict[Hashable, int] = {}
+        self._asked: dict[tuple[int, tuple[int, ...]], int] = {}
         self._leaves = [self._number(state) for state in leaves]
+        self._forester = Forester(graph)
+        self._numbers = torch.zeros(0, dtype=torch.int64, device=graph.device)
+        self._generation, self._next = -1, 0
 
-    def states(self, forest: Forest) -> list[Any]:
-        """Return the state of each root of a forest. Copies two integers per node to the host and back."""
-        numbers = torch.empty(forest.rows, dtype=torch.int64)
-        numbers[: forest.columns] = torch.tensor(self._leaves)
-        for group in forest.groups:
-            given = torch.stack(
-                [numbers.index_select(0, rows.to("cpu")) for rows in group.arguments]
-            )  # [k, U]
-            distinct, which = torch.unique(given, dim=1, return_inverse=True)
-            asked = [self._apply(group.primitive, tuple(states)) for states in distinct.T.tolist()]
-            numbers[group.start : group.stop] = torch.tensor(asked).index_select(0, which)
-        return [self._states[number] for number in numbers.index_select(0, forest.roots.to("cpu")).tolist()]
+    def numbers(self, nodes: Tensor) -> Tensor:
+        """Return the number of the state of each node [F]; reads the new combinations back from the device."""
+        self._follow_graph()
+        if self._next < self.graph.count:
+            self._learn(torch.arange(self._next, self.graph.count, device=self.graph.device))
+            self._next = self.graph.count
+        return self._numbers.index_select(0, nodes)
 
-    def _apply(self, primitive: Primitive, arguments: tuple[int, ...]) -> int:
+    def _follow_graph(self) -> None:
+        """Grow with the graph, and start again from the columns when it was emptied."""
+        graph = self.graph
+        if self._numbers.numel() < graph.capacity:
+            longer = self._numbers.new_zeros(graph.capacity)
+            longer[: self._numbers.numel()] = self._numbers
+            self._numbers = longer
+        if self._generation != graph.generation:
+            self._generation, self._next = graph.generation, graph.columns + 1
+            self._numbers[1 : self._next] = torch.tensor(self._leaves, device=graph.device)
+
+    def _learn(self, nodes: Tensor) -> None:
+        ordered, sizes = self._forester.grouped(nodes)
+        start = 0
+        for code, size in sizes:
+            part = ordered[start : start + size]
+            start += size
+            arity = self.graph.primitives[code - 1].arity
+            keys = self.graph.keys.index_select(0, part)
+            one, two = self.graph.first_arguments(keys), self.graph.second_arguments(keys)
+            below = [one] if arity == 1 else self._forester.unfold(arity, one, two)
+            combinations, which = self._combinations(below)
+            found = [self._apply(code - 1, combination) for combination in combinations]
+            self._numbers.index_copy_(0, part, torch.tensor(found, device=part.device).index_select(0, which))
+
+    def _combinations(self, arguments: Sequence[Tensor]) -> tuple[list[tuple[int, ...]], Tensor]:
+        """Return the distinct combinations of argument states, and which of them each node has: [m]."""
+        combinations: list[tuple[int, ...]] = [()]
+        which = torch.zeros_like(arguments[0])
+        for argument in arguments:
+            joined = which * len(self.states) + self._numbers.index_select(0, argument)
+            distinct, which = torch.unique(joined, return_inverse=True)
+            split = [divmod(number, len(self.states)) for number in distinct.tolist()]
+            combinations = [(*combinations[place], state) for place, state in split]
+        return combinations, which
+
+    def _apply(self, primitive: int, arguments: tuple[int, ...]) -> int:
         key = (primitive, arguments)
-        if key not in self._known:
-            self._known[key] = self._number(self._combine(primitive, [self._states[a] for a in arguments]))
-        return self._known[key]
+        if key not in self._asked:
+            given = [self.states[argument] for argument in arguments]
+            self._asked[key] = self._number(self._combine(self.graph.primitives[primitive], given))
+        return self._asked[key]
 
     def _number(self, state: Hashable) -> int:
-        if state not in self._numbers:
-            self._numbers[state] = len(self._states)
-            self._states.append(state)
-        return self._numbers[state]
+        if state not in self._known:
+            self._known[state] = len(self.states)
+            self.states.append(state)
+        return self._known[state]

@@ -65,6 +65,10 @@ class Graph:
         """The height of each node: 0 for columns, else one more than its highest argument."""
         self.constants = torch.zeros(0, dtype=torch.int32, device=self.device)
         """How many fitted constants the written tree of each node holds, every occurrence counted."""
+        self.complexities = torch.zeros(0, device=self.device)
+        """The summed complexity of the written tree of each node, every occurrence counted."""
+        costs = [0.0, *(primitive.complexity for primitive in self.primitives), 0.0]
+        self._own_complexities = torch.tensor(costs, device=self.device)
         self._places = torch.empty(0, dtype=torch.int64, device=self.device)
         self._coded: tuple[Layout, Tensor] | None = None
         self._enter_columns()
@@ -193,6 +197,7 @@ class Graph:
         numbers, first = self._table.numbers(keys)
         if self.heights.numel() < self.capacity:
             self.heights = _longer(self.heights, self.capacity)
+            self.complexities = _longer(self.complexities, self.capacity)
             self.constants = _longer(self.constants, self.capacity if self.has_constants else 1)
         last = self.count
         if first == last:
@@ -201,6 +206,9 @@ class Graph:
         one, two, codes = self.first_arguments(new), self.second_arguments(new), self.codes(new)
         below = torch.maximum(self.heights.index_select(0, one), self.heights.index_select(0, two))
         self.heights[first:last] = below.add_(codes != PAIR)
+        costs = self._own_complexities.index_select(0, codes)
+        costs.add_(self.complexities.index_select(0, one)).add_(self.complexities.index_select(0, two))
+        self.complexities[first:last] = costs
         if self.has_constants:
             counts = self._own_constants.index_select(0, codes)
             counts.add_(self.constants.index_select(0, one)).add_(self.constants.index_select(0, two))
@@ -213,6 +221,8 @@ class Graph:
         self._table.numbers(torch.arange(self.columns, device=self.device) + leaf)
         self.heights = _longer(self.heights, self.capacity)
         self.heights[: self.columns + 1] = 0
+        self.complexities = _longer(self.complexities, self.capacity)
+        self.complexities[: self.columns + 1] = 0
         self.constants = _longer(self.constants, self.capacity if self.has_constants else 1)
         self.constants[: self.columns + 1] = 0
 

@@ -10,9 +10,7 @@ from occamkit.graph.expression import Apply, Expression, Leaf
 from occamkit.graph.intern import NUMBER_BITS, NUMBER_MASK, PRIMITIVE_SHIFT, Graph
 
 
-def read_expression(
-    graph: Graph, root: int, leaves: Sequence[Leaf], constants: Sequence[float] = ()
-) -> Expression:
+def read_expression(graph: Graph, root: int, leaves: Sequence[Leaf], constants: Sequence[float] = ()) -> Expression:
     """Return the written tree of a node, with its fitted constants if given; `leaves` name the columns."""
     if not 0 < root < graph.count:
         raise ValueError(f"{root} is not a node of the graph")

@@ -44,9 +44,7 @@ def unshared_forest(forester: Forester, roots: Tensor) -> Forest:
     rows = forester.scratch()
     plain = torch.nonzero(counts == 0).squeeze(1)
     held = torch.cat([spread.one, spread.two])
-    needed = torch.cat(
-        [held.index_select(0, torch.nonzero(held > 0).squeeze(1)), roots.index_select(0, plain)]
-    )
+    needed = torch.cat([held.index_select(0, torch.nonzero(held > 0).squeeze(1)), roots.index_select(0, plain)])
     reached = forester.reach(needed)
     shared, shared_sizes = forester.grouped(reached)
     nodes = torch.cat([torch.arange(1, graph.columns + 1, device=graph.device), shared])

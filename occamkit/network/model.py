@@ -45,9 +45,7 @@ class OccamNetwork(nn.Module):
             raise ValueError(f"a network of {depth} layers needs {depth} positive temperatures, got {hidden}")
         mask = torch.zeros(layout.arguments, layout.nodes, dtype=torch.bool)
         temperatures = torch.empty(layout.arguments, 1, dtype=torch.float64)
-        for (arguments, sources), value in zip(
-            layout.argument_layers, (*hidden, last_temperature), strict=True
-        ):
+        for (arguments, sources), value in zip(layout.argument_layers, (*hidden, last_temperature), strict=True):
             rows = slice(arguments.start, arguments.stop)
             mask[rows, sources.start : sources.stop] = True
             temperatures[rows] = value

@@ -33,9 +33,7 @@ def argument_uses(network: OccamNetwork, edges: Tensor, outputs: Tensor, dtype: 
 
 
 @torch.no_grad()
-def log_probability(
-    network: OccamNetwork, edges: Tensor, outputs: Tensor, *, approximate: bool = False
-) -> Tensor:
+def log_probability(network: OccamNetwork, edges: Tensor, outputs: Tensor, *, approximate: bool = False) -> Tensor:
     """Return log q of each function as output `outputs[f]`: [F].
 
     edges: [A, F]. outputs: [F]. approximate: q_apx (an edge counts once for each path through it) instead of

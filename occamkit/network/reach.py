@@ -28,9 +28,7 @@ class Walker:
         self.device = device
         self._reached = torch.empty(0, dtype=torch.bool, device=device)
         self._firsts = [torch.tensor(_first_arguments(layer), device=device) for layer in layout.layers]
-        self._ends = [
-            torch.tensor([run.stop for run in layer.runs], device=device) for layer in layout.layers
-        ]
+        self._ends = [torch.tensor([run.stop for run in layer.runs], device=device) for layer in layout.layers]
 
     def walk(self, choose: Chooser, first: int, count: int) -> Tile:
         """Return the tile of functions `first` to `first + count`."""
@@ -44,9 +42,7 @@ class Walker:
         rows = torch.arange(layout.outputs, device=self.device).repeat_interleave(count)
         outputs = choose(len(layout.layers), rows, numbers).bitwise_left_shift_(shift).add_(numbers)
         reached.scatter_(0, outputs, True)
-        layers = [
-            self._walk_layer(depth, choose, reached, shift) for depth in reversed(range(len(layout.layers)))
-        ]
+        layers = [self._walk_layer(depth, choose, reached, shift) for depth in reversed(range(len(layout.layers)))]
         return Tile(first, count, shift, outputs.view(layout.outputs, count), tuple(reversed(layers)))
 
     def _walk_layer(self, depth: int, choose: Chooser, reached: Tensor, shift: int) -> TileLayer:

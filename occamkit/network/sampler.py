@@ -65,8 +65,6 @@ class _RandomEdges:
 
     def __call__(self, depth: int, rows: Tensor, functions: Tensor) -> Tensor:
         cumulative, width, first_source = self.layers[depth]
-        points = torch.randint(
-            0, 1 << FRACTION_BITS, rows.shape, generator=self.generator, device=rows.device
-        )
+        points = torch.randint(0, 1 << FRACTION_BITS, rows.shape, generator=self.generator, device=rows.device)
         found = torch.searchsorted(cumulative, points.add_(rows << FRACTION_BITS), right=True)
         return found.sub_(rows * width).add_(first_source)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, model_validator
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -130,19 +130,29 @@ class Trainer(Section):
 
     functions: Count = Field(2000, description="Functions drawn in each step (the paper's R).")
     top: Count = Field(10, description="Functions that each step learns from (the paper's lambda).")
-    learning_rate: Positive = Field(0.01, description="Step size of Adam.")
+    learning_rate: Positive = Field(0.05, description="Step size of Adam.")
     batch: Count | None = Field(None, description="Rows in a mini-batch; absent, all rows in every step.")
+    dtype: Literal["float32", "float64"] = Field("float32", description="Precision of the search; results are exact.")
     undefined_weight: Annotated[float, Field(ge=0)] = Field(
         0.5, description="What an undefined function loses, in units of a perfect fitness."
     )
 
 
 class Stop(Section):
-    """When to stop; whichever comes first."""
+    """When to stop; whichever comes first. With neither max_steps nor seconds, after 60 seconds."""
 
     same_fitness_steps: Count = Field(30, description="Steps in which the best functions all have the same fitness.")
-    max_steps: Count | None = Field(1000, description="Steps in all.")
-    seconds: Positive | None = Field(60.0, description="Seconds in all.")
+    same_best_restarts: Count = Field(
+        10, description="Fresh starts in a row that converge without finding anything better."
+    )
+    max_steps: Count | None = Field(None, description="Steps in all.")
+    seconds: Positive | None = Field(None, description="Seconds in all.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_an_end(cls, given: Any) -> Any:
+        open_ended = isinstance(given, dict) and given.get("max_steps") is None and given.get("seconds") is None
+        return {**given, "seconds": 60.0} if open_ended else given
 
 
 class TaskSpec(Section):

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from engine_primitives import EVERY_ARITY, PAPER
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -24,6 +23,7 @@ from occamkit.network import (
     log_probability,
 )
 from occamkit.protocols import NodeBatch
+from tests.engine_primitives import EVERY_ARITY, PAPER
 
 FACTORIES = {
     torch.arange,

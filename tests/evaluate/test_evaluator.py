@@ -1,7 +1,5 @@
 import pytest
 import torch
-from engine_oracle import dense_values, networks, random_edges
-from engine_primitives import ADD, AFFINE, CHOOSE, MUL, PAPER, SCALE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,6 +7,8 @@ from occamkit.evaluate import Evaluator
 from occamkit.graph import Apply, Graph, Leaf, enter_expression, read_expression
 from occamkit.network import Layout, Sampler
 from occamkit.network.reach import sample_of_edges
+from tests.engine_oracle import dense_values, networks, random_edges
+from tests.engine_primitives import ADD, AFFINE, CHOOSE, MUL, PAPER, SCALE
 
 
 class Squares:

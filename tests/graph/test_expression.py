@@ -4,9 +4,9 @@ import math
 import pytest
 import sympy
 import torch
-from engine_primitives import ADD, AFFINE, CHOOSE, MUL, SCALE, SIN, SUB
 
 from occamkit.graph import Apply, Expression, Leaf
+from tests.engine_primitives import ADD, AFFINE, CHOOSE, MUL, SCALE, SIN, SUB
 
 X, LAMBDA, UNIT, TWO = Leaf("x"), Leaf("lambda"), Leaf("I"), Leaf("2", 2.0)
 NAMES = {primitive.name: primitive for primitive in (ADD, AFFINE, CHOOSE, MUL, SCALE, SIN, SUB)}

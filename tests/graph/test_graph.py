@@ -1,19 +1,17 @@
 import pytest
 import torch
-from engine_oracle import all_edges, layouts, random_edges, spelled
-from engine_primitives import ADD, CHOOSE, EVERY_ARITY, MAX3, MUL, SIN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from occamkit.graph import Graph, Leaf, StateFold, enter_expression, forest_of, read_expression, tree_sum
+from occamkit.graph import Graph, GraphFold, Leaf, enter_expression, forest_of, read_expression
 from occamkit.graph.table import KeyTable
 from occamkit.network import Layout
 from occamkit.network.reach import sample_of_edges
+from tests.engine_oracle import all_edges, layouts, random_edges, spelled
+from tests.engine_primitives import ADD, CHOOSE, EVERY_ARITY, MAX3, MUL, SIN
 
 
-@given(
-    st.lists(st.lists(st.integers(0, 50), min_size=1, max_size=60), min_size=1, max_size=12), st.booleans()
-)
+@given(st.lists(st.lists(st.integers(0, 50), min_size=1, max_size=60), min_size=1, max_size=12), st.booleans())
 @settings(deadline=None)
 def test_the_table_numbers_keys_as_a_dictionary_would(batches, crowd):
     table = KeyTable(torch.device("cpu"), capacity=4)
@@ -42,9 +40,7 @@ def test_nodes_are_equal_exactly_when_functions_are(layout, functions, seed):
     named = {}
     for output in range(layout.outputs):
         for function in range(functions):
-            named.setdefault(int(roots[output, function]), set()).add(
-                spelled(layout, edges, output, function)
-            )
+            named.setdefault(int(roots[output, function]), set()).add(spelled(layout, edges, output, function))
     assert all(len(spellings) == 1 for spellings in named.values())
     assert len(named) == len(set().union(*named.values()))
 
@@ -91,16 +87,13 @@ def test_folds_agree_with_the_written_tree(layout, seed):
     graph = Graph(layout.columns, layout.primitives)
     roots = graph.intern(sample_of_edges(layout, random_edges(layout, 12, seed))).view(-1)
     leaves = [Leaf(f"x {i}") for i in range(layout.columns)]
-    forest = forest_of(graph, roots)
-    sums = tree_sum(forest, lambda primitive: primitive.complexity).index_select(0, forest.roots)
-    texts = StateFold(
-        [leaf.name for leaf in leaves],
-        lambda primitive, states: f"{primitive.name}({', '.join(states)})",
-    ).states(forest)
-    for root, total, text in zip(roots.tolist(), sums.tolist(), texts, strict=True):
+    fold = GraphFold(
+        graph, [leaf.name for leaf in leaves], lambda primitive, states: f"{primitive.name}({', '.join(states)})"
+    )
+    for root, number in zip(roots.tolist(), fold.numbers(roots).tolist(), strict=True):
         tree = read_expression(graph, root, leaves)
-        assert tree.complexity == total
-        assert tree.written() == text
+        assert tree.complexity == graph.complexities[root]
+        assert tree.written() == fold.states[number]
         assert enter_expression(graph, tree, leaves) == root
 
 
@@ -114,10 +107,21 @@ def test_a_state_fold_asks_for_each_combination_once():
         asked.append((primitive.name, *states))
         return max(states)
 
-    fold = StateFold([0, 0], combine)
-    assert set(fold.states(forest_of(graph, roots))) == {0}
-    fold.states(forest_of(graph, roots))
+    fold = GraphFold(graph, [0, 0], combine)
+    assert fold.numbers(roots).tolist() == [0] * roots.numel()
+    fold.numbers(roots)
     assert sorted(asked) == [("add", 0, 0), ("mul", 0, 0), ("sin", 0)]
+
+
+def test_a_graph_fold_starts_again_with_an_emptied_graph():
+    graph = Graph(2, [ADD, SIN])
+    fold = GraphFold(graph, ["a", "b"], lambda primitive, states: f"{primitive.name}({','.join(states)})")
+    one, two = torch.tensor([1]), torch.tensor([2])
+    node = graph.apply(0, [one, two])
+    assert fold.states[int(fold.numbers(node))] == "add(a,b)"
+    graph.clear()
+    node = graph.apply(1, [two])
+    assert fold.states[int(fold.numbers(node))] == "sin(b)"
 
 
 def test_arguments_of_commutative_primitives_are_sorted_and_others_not():

@@ -1,10 +1,10 @@
 import pytest
 import torch
-from engine_oracle import all_edges, networks
-from engine_primitives import ADD, CHOOSE, MUL, SIN
 from hypothesis import given, settings
 
 from occamkit.network import Layout, OccamNetwork, argmax_edges, likeliest_edges, log_probability
+from tests.engine_oracle import all_edges, networks
+from tests.engine_primitives import ADD, CHOOSE, MUL, SIN
 
 SMALL = [
     Layout.build(2, [[ADD, SIN], [MUL]]),

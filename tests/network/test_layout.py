@@ -1,8 +1,8 @@
-from engine_oracle import layouts
-from engine_primitives import ADD, CHOOSE, MUL, PAPER, SIN
 from hypothesis import given
 
 from occamkit.network import Layout, OccamNetwork
+from tests.engine_oracle import layouts
+from tests.engine_primitives import ADD, CHOOSE, MUL, PAPER, SIN
 
 
 def test_parameters_follow_the_papers_formula_with_the_output_term_put_right():

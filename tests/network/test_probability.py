@@ -1,9 +1,9 @@
 import torch
-from engine_oracle import networks, random_edges, used_arguments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from occamkit.network import Sampler, log_gradient, log_probability
+from tests.engine_oracle import networks, random_edges, used_arguments
 
 
 @given(networks(), st.integers(0, 1000))

@@ -1,12 +1,12 @@
 import pytest
 import torch
-from engine_oracle import networks, random_edges
-from engine_primitives import ADD, CHOOSE, MUL, PAPER, SIN
 from hypothesis import given
 from hypothesis import strategies as st
 
 from occamkit.network import Layout, OccamNetwork, Sampler
 from occamkit.network.reach import sample_of_edges
+from tests.engine_oracle import networks, random_edges
+from tests.engine_primitives import ADD, CHOOSE, MUL, PAPER, SIN
 
 
 def _generator(seed=0):
@@ -24,9 +24,7 @@ def test_drawn_edges_follow_the_softmax(skip_connections):
     counts = torch.zeros(layout.arguments, layout.nodes, dtype=torch.float64)
     for tile in sample.tiles:
         for layer in tile.layers:
-            counts.index_put_(
-                (layer.arguments, layer.children >> tile.shift), torch.ones(1, dtype=torch.float64), True
-            )
+            counts.index_put_((layer.arguments, layer.children >> tile.shift), torch.ones(1, dtype=torch.float64), True)
         for output in range(2):
             row = layout.first_output + output
             counts[row] += torch.bincount(tile.outputs[output] >> tile.shift, minlength=layout.nodes)

@@ -1,0 +1,73 @@
+"""Exact figures of a function on the user's rows: errors and shares of variance, in float64 and declared units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from occamkit.graph import Expression
+from occamkit.task.dataset import Part
+from occamkit.task.problem import Problem
+
+PARTS: tuple[Part, ...] = ("train", "valid", "test")
+
+EXACT = 1e-10
+"""A function whose error is below this part of the target's size is exact: only rounding is left."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How a function does on each part of the rows; parts without rows are left out.
+
+    relative: the root mean square error as a part of the target's root mean square.
+    undefined: how many rows it is undefined on.
+    """
+
+    mse: dict[str, float] = field(default_factory=dict)
+    r2: dict[str, float] = field(default_factory=dict)
+    relative: dict[str, float] = field(default_factory=dict)
+    undefined: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def choice(self) -> float:
+        """The error by which functions are chosen: on validation rows if there are any, else on training rows."""
+        return self.mse["valid"] if "valid" in self.mse else self.mse["train"]
+
+    @property
+    def exact(self) -> bool:
+        """Whether the function leaves nothing but rounding on the rows that it is trained and chosen on."""
+        return all(self.relative[part] <= EXACT for part in ("train", "valid") if part in self.relative)
+
+
+def figures_of(problem: Problem, tree: Expression, output: int) -> Figures:
+    """Evaluate a function on every part of the rows."""
+    figures = Figures()
+    factor = _output_factor(problem, output)
+    for part in PARTS:
+        columns, targets = problem.exact_columns(part), problem.dataset.part(part)[1][output]
+        if targets.numel() == 0:
+            continue
+        named = dict(zip((variable.name for variable in problem.variables), columns, strict=True))
+        predicted = tree.evaluate(named).expand_as(targets)
+        _enter(figures, part, (predicted - targets) / factor, targets / factor)
+    return figures
+
+
+def _enter(figures: Figures, part: Part, error: Tensor, target: Tensor) -> None:
+    mse = float(error.square().mean())
+    size = float(target.square().mean())
+    variance = float(target.var(correction=0))
+    undefined = int((~torch.isfinite(error)).sum())
+    figures.undefined[part] = undefined
+    figures.mse[part] = mse if undefined == 0 else float("inf")
+    figures.r2[part] = 1 - figures.mse[part] / variance if variance > 0 else float(mse == 0)
+    figures.relative[part] = (figures.mse[part] / size) ** 0.5 if size > 0 else figures.mse[part] ** 0.5
+
+
+def _output_factor(problem: Problem, output: int) -> float:
+    """Return what a number in the output's declared unit is multiplied with to be in base units."""
+    measures = problem.dataset.measures
+    place = len(problem.dataset.variables) + output
+    return float(measures[place].factor) if place < len(measures) else 1.0

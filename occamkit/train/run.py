@@ -1,0 +1,101 @@
+"""A whole run: steps and restarts until an exact function is found or the budget is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from occamkit.task.problem import Problem
+from occamkit.train.front import Candidate, Front
+from occamkit.train.stop import Budget, Convergence, Restarts
+from occamkit.train.trainer import Step, Trainer
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run has come to after a step; `best` has one candidate, or None, for each output."""
+
+    step: Step
+    seconds: float
+    functions: int
+    unique_functions: int
+    restarts: int
+    best: tuple[Candidate | None, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run found: for each output the best, the likeliest at the end, and the front.
+
+    best is None for an output for which no defined function was ever drawn.
+    """
+
+    stop: str
+    seconds: float
+    steps: int
+    restarts: int
+    functions: int
+    unique_functions: int
+    best: tuple[Candidate | None, ...]
+    likeliest: tuple[Candidate, ...]
+    fronts: tuple[tuple[Candidate, ...], ...]
+
+
+Observer = Callable[[Progress], None]
+
+
+def train(problem: Problem, observe: Observer | None = None) -> Outcome:
+    """Train until every output has an exact function, or starting afresh no longer helps, or the budget is spent.
+
+    A run that has converged to something imperfect starts afresh; the best over all of them is kept. An interrupt
+    (Ctrl-C) ends the run with what it has.
+    """
+    generator = torch.Generator(device=problem.device).manual_seed(problem.seed)
+    budget = Budget(problem.spec.stop)
+    trainer = Trainer(problem, generator)
+    fronts = [Front(problem, trainer, output) for output in range(len(problem.outputs))]
+    convergence = Convergence(problem.spec.stop.same_fitness_steps)
+    restarts = Restarts(problem.spec.stop.same_best_restarts)
+    stop = None
+    try:
+        while stop is None:
+            step = trainer.step()
+            for front in fronts:
+                front.look(step)
+            best = tuple(front.best() for front in fronts)
+            if observe is not None:
+                observe(_progress(trainer, step, budget.seconds, restarts.count, best))
+            if all(one is not None and one.figures.exact for one in best):
+                stop = "converged"
+            elif (stop := budget.spent(trainer.steps)) is None and convergence.settled(step.top):
+                if restarts.fruitless(best):
+                    stop = "converged"
+                trainer.restart()
+                convergence = Convergence(problem.spec.stop.same_fitness_steps)
+    except KeyboardInterrupt:
+        stop = "interrupted"
+    return _outcome(trainer, fronts, stop, budget.seconds, restarts.count)
+
+
+def _progress(
+    trainer: Trainer, step: Step, seconds: float, restarts: int, best: tuple[Candidate | None, ...]
+) -> Progress:
+    evaluated = trainer.judge.evaluator.evaluated
+    return Progress(step, seconds, trainer.steps * trainer.functions, evaluated, restarts, best)
+
+
+def _outcome(trainer: Trainer, fronts: list[Front], stop: str, seconds: float, restarts: int) -> Outcome:
+    found = [front.candidates() for front in fronts]
+    return Outcome(
+        stop=stop,
+        seconds=seconds,
+        steps=trainer.steps,
+        restarts=restarts,
+        functions=trainer.steps * trainer.functions,
+        unique_functions=trainer.judge.evaluator.evaluated,
+        best=tuple(front.best() for front in fronts),
+        likeliest=tuple(front.likeliest() for front in fronts),
+        fronts=tuple(map(tuple, found)),
+    )

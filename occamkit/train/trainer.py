@@ -1,0 +1,119 @@
+"""One training step: draw functions, score them, make the best of each output likelier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from occamkit.graph import Graph
+from occamkit.network import (
+    Layout,
+    OccamNetwork,
+    Sample,
+    Sampler,
+    argmax_edges,
+    likeliest_edges,
+    log_gradient,
+    log_probability,
+)
+from occamkit.network.reach import sample_of_edges
+from occamkit.score import Judge, Scores
+from occamkit.task.problem import Problem
+from occamkit.train.adam import Adam
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step drew and learnt; tensors stay on the device until somebody asks.
+
+    roots: the functions as node numbers. top: the scores that the step learnt from.
+    """
+
+    number: int
+    sample: Sample
+    roots: Tensor  # [v, R]
+    scores: Scores  # [v, R] each
+    top: Tensor  # [v, λ]
+
+
+class Trainer:
+    """The network and all that changes with it."""
+
+    def __init__(self, problem: Problem, generator: torch.Generator) -> None:
+        spec = problem.spec
+        search, settings = spec.search, spec.trainer
+        repeats = search.repeats or [1] * search.depth
+        self.problem = problem
+        self.generator = generator
+        self.layout = Layout.repeated(
+            len(problem.variables), problem.primitives, repeats, len(problem.outputs), search.skip_connections
+        )
+        self.network = OccamNetwork(
+            self.layout,
+            temperature=search.temperature,
+            last_temperature=search.last_temperature,
+            equalise=search.equalise,
+            device=problem.device,
+            dtype=problem.dtype,
+        )
+        self.graph = Graph(len(problem.variables), self.layout.primitives, device=problem.device)
+        columns, targets = problem.columns("train"), problem.targets("train")
+        self.rows = columns.shape[1]
+        self.judge = Judge(problem, self.graph, columns, targets)
+        self.functions = settings.functions
+        self.top = min(settings.top, settings.functions)
+        self.steps = 0
+        self._sampler = Sampler(self.network)
+        self._first_logits = self.network.logits.detach().clone()
+        self._start()
+
+    def _start(self) -> None:
+        with torch.no_grad():
+            self.network.logits.copy_(self._first_logits)
+        self.optimizer = Adam(self.network.logits, self.problem.spec.trainer.learning_rate)
+
+    def restart(self) -> None:
+        """Forget what the network has learnt; functions already scored stay known."""
+        self._start()
+
+    def step(self) -> Step:
+        """Draw, score and learn once."""
+        sample = self._sampler.draw(self.functions, self.generator)
+        roots = self.graph.intern(sample)  # [v, R]
+        scores = self.judge.score(roots, self.top, self._batch())
+        best, chosen = scores.score.topk(self.top, dim=1)  # [v, λ]
+        outputs = torch.arange(len(roots), device=roots.device).repeat_interleave(self.top)
+        edges = sample.edges(chosen.reshape(-1))  # [A, v·λ]
+        self.optimizer.ascend(log_gradient(self.network, edges, outputs, self._weights(best)))
+        self.steps += 1
+        return Step(self.steps, sample, roots, scores, best)
+
+    def _weights(self, best: Tensor) -> Tensor:
+        """Weigh the i-th best of each output by score / i, in units of a perfect score: [v·λ]."""
+        ranks = torch.arange(1, self.top + 1, device=best.device)
+        return (best / (self.judge.ceiling * ranks)).reshape(-1)
+
+    def _batch(self) -> Tensor | None:
+        """Draw the rows of a mini-batch, or None for all rows."""
+        size = self.problem.spec.trainer.batch
+        if size is None or size >= self.rows:
+            return None
+        order = torch.randperm(self.rows, generator=self.generator, device=self.generator.device)
+        return order[:size]
+
+    def likeliest_edges(self) -> Tensor:
+        """Return the edges [A, 1] of the function of each output that the network now holds likeliest.
+
+        With E = 0 this is the largest weight of each argument, as in the paper, else the dynamic programme.
+        """
+        return likeliest_edges(self.network) if self.problem.spec.search.equalise else argmax_edges(self.network)
+
+    def nodes_of(self, edges: Tensor) -> Tensor:
+        """Return the functions that edges [A, F] spell, as nodes: [v, F]."""
+        return self.graph.intern(sample_of_edges(self.layout, edges))
+
+    def log_q(self, edges: Tensor, output: int) -> float:
+        """Return how likely the function of these edges [A, 1] is as an output, as a logarithm."""
+        return float(log_probability(self.network, edges, edges.new_tensor([output])))
