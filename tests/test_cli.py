@@ -162,5 +162,9 @@ def test_as_a_process(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from occamkit.cli.main import main; main()"]
     run = subprocess.run([*command, "check", "nowhere.toml"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (2, "", "nowhere.toml: no such file\n")
+    as_json = subprocess.run(
+        [*command, "check", "nowhere.toml", "--json"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (as_json.returncode, json.loads(as_json.stdout)["ok"]) == (2, False)
     version = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     assert version.stdout == "occamkit, version 0.1.0\n"

@@ -48,6 +48,7 @@ def value(text: str, primitives: dict[str, Primitive]) -> torch.Tensor:
         ("sin(pi*x) + E", torch.sin(math.pi * X) + math.e),
         ("S*lambda + `x y` + β - I", 2 * X * (X + 1) + X - 1),
         ("Abs(x)", X.abs()),
+        ("occamkit:add(x, occamkit:mul(x, 2))", 3 * X),
         ("pow_c(y, 2.5)", COLUMNS["y"] ** 2.5),
         ("Heaviside(x, 0)", (X > 0).double()),
     ],
@@ -71,6 +72,10 @@ def test_values(text: str, expected: torch.Tensor, primitives: dict[str, Primiti
         ("__import__('os')", "cannot read", 11),
         ("x.real", "cannot read '.'", 1),
         ("", "ends where", 0),
+        ("Max()", "Max needs arguments, got 0", 0),
+        ("Piecewise(x)", "expected '\\('", 10),
+        ("0 < x < 1", "comparisons do not chain", 6),
+        ("sin(x", "expected ',' or '\\)'", 5),
         ("(" * 500 + "x" + ")" * 500, "nested", None),
     ],
 )

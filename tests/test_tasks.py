@@ -436,9 +436,13 @@ def test_registered_tasks_and_task_sources(make_pack: Callable[..., None], tmp_p
     registry = Registry.load()
     task = load_task("demo/example", registry)
     assert task.name == "free-fall"
-    (tmp_path / "other.toml").write_text('occamkit = 1\nname = "other"\n[data]\nsource = "demo/example"\n')
+    (tmp_path / "other.toml").write_text(
+        'occamkit = 1\nname = "other"\n[data]\nsource = "demo/example"\n[search]\nconstants = ["9.81 m/s**2"]\n'
+    )
     other = load_task(tmp_path / "other.toml", registry)
     assert torch.equal(other.data(5).inputs, task.data(5).inputs)
+    assert [choice.name for choice in other.spec.regularizers] == ["occamkit:units"]
+    assert other.spec.inputs == task.spec.inputs
     with pytest.raises(UnknownNameError, match="did you mean 'demo/example'"):
         load_task("demo/exampel", registry)
 

@@ -69,6 +69,7 @@ def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]
         "log10_functions": round(size.functions, 2),
         "regularizers": [choice.name for choice in task.spec.regularizers],
         "fitness": task.spec.fitness.name,
+        "wrapper": task.spec.wrapper.name if task.spec.wrapper is not None else None,
         "packs": sorted({entry.pack for entry in entries}),
     }
 
@@ -87,6 +88,7 @@ def _show(summary: dict[str, Any]) -> None:
         "constants": listed(summary["constants"]) or "none",
         "fitness": summary["fitness"].removeprefix("occamkit:"),
         "penalties": ", ".join(name.removeprefix("occamkit:") for name in summary["regularizers"]) or "none",
+        **({"wrapper": summary["wrapper"].removeprefix("occamkit:")} if summary["wrapper"] else {}),
         "search": f"depth {summary['depth']}, {summary['weights']} weights, "
         f"about 10^{summary['log10_functions']:.0f} functions for each output",
     }

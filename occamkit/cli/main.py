@@ -57,9 +57,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit with its code."""
     try:
-        cli(standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        sys.exit(leaving.exit_code)
+        sys.exit(cli(standalone_mode=False))  # the exit code of a command that leaves early
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -39,6 +39,8 @@ def list_packs(block: tuple[str, ...], as_json: bool) -> None:
         return
     table = []
     for row in rows:
-        counts = ", ".join(f"{len(names)} {kind}" for kind, names in row["provides"].items())
+        counts = ", ".join(
+            f"{len(names)} {kind if len(names) > 1 else KINDS[kind]}" for kind, names in row["provides"].items()
+        )
         table.append((row["name"], row["version"], row["status"], counts or "nothing", row["reason"]))
     emit_table(("pack", "version", "status", "provides", "why not ok"), table)

@@ -101,6 +101,11 @@ def _columns(document: Document) -> Iterator[Complaint]:
         yield ("implicit",), "an implicit task has no outputs; keep one of the two"
     elif not implicit and not document.get("outputs") and _table(document, "data").get("source") in {"csv", "formula"}:
         yield ("outputs",), "is required: [[outputs]] with a name, or [implicit] with a value"
+    if _table(document, "data").get("standardise") is True:
+        for key in ("inputs", "outputs"):
+            for place, item in _tables(document, key):
+                if item.get("unit"):
+                    yield (key, place, "unit"), "a standardised column has no unit; leave out one of the two"
     split = _table(_table(document, "data"), "split")
     held = [share for share in (split.get("valid", 0.2), split.get("test", 0.2)) if isinstance(share, int | float)]
     if sum(held) >= 1:
@@ -177,6 +182,5 @@ def _parsed(
 
 
 def callable_primitives(registry: Registry) -> dict[str, Primitive]:
-    """Return the primitives that a formula may call, by their short names."""
-    names = set(registry.names("primitives"))
-    return {entry.name: entry.value for entry in registry.entries("primitives") if entry.name in names}
+    """Return the primitives that a formula may call, by every name that is not ambiguous."""
+    return {name: registry.find("primitives", name).value for name in registry.names("primitives")}

@@ -43,7 +43,7 @@ class Call:
 Node = Number | Name | Call
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|`(?P<quoted>[^`]+)`"
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*(?::[^\W\d]\w*)?)|`(?P<quoted>[^`]+)`"
     r"|(?P<operator>\*\*|<=|>=|==|!=|[-+*/^<>(),]))"
 )
 _LEVELS: Final = (("<", "<=", ">", ">=", "==", "!="), ("+", "-"), ("*", "/"))
@@ -128,6 +128,8 @@ class _Parser:
         while self._peek(*_LEVELS[level]):
             _, operator = self._next("an operator")
             left = Call(operator, (left, self._binary(level + 1)))
+            if operator in _LEVELS[0] and self._peek(*_LEVELS[0]):
+                raise FormulaError(self.text, self._position(), "comparisons do not chain; nest two `if … else`")
         return left
 
     def _unary(self) -> Node:
@@ -176,9 +178,11 @@ class _Parser:
         self._expect("(")
         arguments: list[Node] = []
         while not self._peek(")"):
-            arguments.extend(self._pair() if function == "Piecewise" and self._peek("(") else [self.conditional()])
-            if not self._peek(")"):
-                self._expect(",")
+            arguments.extend(self._pair() if function == "Piecewise" else [self.conditional()])
+            if not self._peek(")") and not self._peek(","):
+                raise FormulaError(self.text, self._position(), "expected ',' or ')'")
+            if self._peek(","):
+                self.place += 1
         self._expect(")")
         self._require_arity(name, function, len(arguments), position)
         return Call(function, tuple(arguments))
@@ -186,6 +190,8 @@ class _Parser:
     def _require_arity(self, name: str, function: str, given: int, position: int) -> None:
         if function in FUNCTIONS:
             arity = FUNCTIONS[function].arity
+            if given < FUNCTIONS[function].least:
+                raise FormulaError(self.text, position, f"{name} needs arguments, got {given}")
         elif function in self.primitives:
             arity = self.primitives[function].arity + len(self.primitives[function].constants)
         else:

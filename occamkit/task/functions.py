@@ -17,11 +17,12 @@ CONSTANTS: Final = {"pi": math.pi, "E": math.e, "e": math.e}
 
 @dataclass(frozen=True)
 class Function:
-    """One function in both worlds; arity None takes any number of arguments."""
+    """One function in both worlds; arity None takes any number of arguments from `least` on."""
 
     arity: int | None
     torch: Callable[..., Tensor]
     sympy: Callable[..., Any]
+    least: int = 1
 
 
 def _piecewise(*arguments: Tensor) -> Tensor:
@@ -87,6 +88,6 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "Max": Function(None, _extreme(torch.amax), sympy.Max),
     "Min": Function(None, _extreme(torch.amin), sympy.Min),
     "Heaviside": Function(None, _step, lambda x, *at_zero: sympy.Heaviside(x, 0)),
-    "Piecewise": Function(None, _piecewise, _piecewise_sympy),
+    "Piecewise": Function(None, _piecewise, _piecewise_sympy, least=2),
 }
 """By the name that a formula uses; operators are not words, so nothing clashes with them."""

@@ -18,7 +18,7 @@ from occamkit.task import checks, shape
 from occamkit.task.locate import Lines, locate_json, locate_toml, nearest_line
 from occamkit.task.model import model_for
 from occamkit.task.prepared import PreparedTask
-from occamkit.task.spec import TaskData, TaskSpec
+from occamkit.task.spec import TaskSpec
 
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)|: line (\d+) column \d+ \(char \d+\)")
 
@@ -40,9 +40,24 @@ def load_task(task: str | Path, registry: Registry | None = None, overrides: Map
     document, lines = _parse(path, text)
     for key, value in (overrides or {}).items():
         _override(document, key, value)
+    rows_of = _rows_of(document, registry, path)
+    if rows_of is not None:
+        for key in ("inputs", "outputs"):
+            document.setdefault(key, [one.model_dump(exclude_none=True) for one in getattr(rows_of.spec, key)])
     spec = check_document(document, registry, path.parent, file=_shown(path), lines=lines)
-    rows_of = load_task(spec.data.source, registry) if isinstance(spec.data, TaskData) else None
     return PreparedTask(spec, registry, path.parent, rows_of)
+
+
+def _rows_of(document: Mapping[str, Any], registry: Registry, path: Path) -> Task | None:
+    """Return the registered task whose rows a document asks for; what is wrong with the name is said elsewhere."""
+    data = document.get("data")
+    source = data.get("source") if isinstance(data, dict) else None
+    if not isinstance(source, str) or source not in registry.names("tasks"):
+        return None
+    entry = registry.find("tasks", source)
+    if isinstance(entry.value, TaskFile) and entry.value.path.resolve() == path.resolve():
+        raise TaskError([Problem("names the task itself", key="data.source", file=_shown(path))])
+    return load_task(source, registry)
 
 
 def check_document(

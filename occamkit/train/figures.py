@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from occamkit.graph import Expression
+from occamkit.protocols import Fitness
 from occamkit.task.dataset import Part
 from occamkit.task.problem import Problem
 
@@ -21,19 +23,25 @@ EXACT = 1e-10
 class Figures:
     """How a function does on each part of the rows; parts without rows are left out.
 
+    loss: what is missing to a perfect fitness, as a part of it: the task's own measure of error.
     relative: the root mean square error as a part of the target's root mean square.
     undefined: how many rows it is undefined on.
     """
 
+    loss: dict[str, float] = field(default_factory=dict)
     mse: dict[str, float] = field(default_factory=dict)
     r2: dict[str, float] = field(default_factory=dict)
     relative: dict[str, float] = field(default_factory=dict)
     undefined: dict[str, int] = field(default_factory=dict)
 
     @property
-    def choice(self) -> float:
-        """The error by which functions are chosen: on validation rows if there are any, else on training rows."""
-        return self.mse["valid"] if "valid" in self.mse else self.mse["train"]
+    def choice(self) -> tuple[float, float]:
+        """The error by which functions are chosen: on validation rows if there are any, else on training rows.
+
+        The task's own measure comes first; where it tells no difference, the mean square does.
+        """
+        part = "valid" if "valid" in self.mse else "train"
+        return self.loss[part], self.mse[part]
 
     @property
     def exact(self) -> bool:
@@ -51,8 +59,18 @@ def figures_of(problem: Problem, tree: Expression, output: int) -> Figures:
             continue
         named = dict(zip((variable.name for variable in problem.variables), columns, strict=True))
         predicted = tree.evaluate(named).expand_as(targets)
+        figures.loss[part] = _loss(problem.fitness, predicted, targets)
         _enter(figures, part, (predicted - targets) / factor, targets / factor)
     return figures
+
+
+def _loss(fitness: Fitness, predicted: Tensor, target: Tensor) -> float:
+    """Return what is missing to a perfect fitness; the same to nine digits is the same."""
+    if not torch.isfinite(predicted).all():
+        return float("inf")
+    ceiling = fitness.ceiling(target.numel())
+    missing = float((ceiling - fitness.score(predicted.unsqueeze(0), target)) / abs(ceiling))
+    return round(missing, 9) if math.isfinite(missing) else float("inf")
 
 
 def _enter(figures: Figures, part: Part, error: Tensor, target: Tensor) -> None:

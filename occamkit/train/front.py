@@ -86,9 +86,9 @@ class Front:
         """Return the Pareto front: each has a smaller error on the choosing rows than all simpler ones."""
         front: list[Candidate] = []
         for candidate in sorted(self._kept.values(), key=lambda one: (one.complexity, one.figures.choice)):
-            if candidate.figures.choice < min((one.figures.choice for one in front), default=float("inf")):
+            if not front or candidate.figures.choice < front[-1].figures.choice:
                 front.append(candidate)
-        return front or list(self._kept.values())[:1]
+        return front
 
     def best(self) -> Candidate | None:
         """Return the simplest exact function, or else the one with the smallest error on the choosing rows."""

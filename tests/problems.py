@@ -1,0 +1,33 @@
+"""Small problems for tests of scores and training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from occamkit import Registry
+from occamkit.task.load import check_document
+from occamkit.task.prepared import PreparedTask
+from occamkit.task.problem import Problem, make_problem
+
+
+def problem(registry: Registry, target: str | dict[str, str] = "sin(3*x+2)", seed: int = 0, **sections: Any) -> Problem:
+    """Make a problem over x in [-10, 10]; sections of the task file replace the defaults key by key."""
+    outputs = list(target) if isinstance(target, dict) else ["y"]
+    document: dict[str, Any] = {
+        "occamkit": 1,
+        "name": "small",
+        "data": {"source": "formula", "target": target, "points": 60, "split": {"valid": 0.2, "test": 0.2}},
+        "inputs": [{"name": "x", "range": [-10, 10]}],
+        "outputs": [{"name": name} for name in outputs],
+        "search": {
+            "primitives": ["mul", "add*2", "sin*2"], "constants": [1, 2], "depth": 3, "equalise": 0.0,
+            "last_temperature": 1.0,
+        },
+        "trainer": {"functions": 500},
+        "stop": {"max_steps": 60},
+    }  # fmt: skip
+    for key, section in sections.items():
+        document[key] = {**document.get(key, {}), **section} if isinstance(section, dict) else section
+    spec = check_document(document, registry, Path())
+    return make_problem(PreparedTask(spec, registry, Path()), registry, seed, "cpu")
