@@ -177,7 +177,7 @@ class Evaluator:
         self._store.refresh(forget=not self.remember)
 
     def _pending(self, roots: Tensor) -> Tensor:
-        """Return the distinct functions among roots [v, F] that lack a score for the output they stand for."""
+        """Return the distinct functions among roots [v, F] that lack a score for their output."""
         scratch = self._forester.scratch()
         missing = torch.cat([self._store.unknown(i, row) for i, row in enumerate(roots)])
         columns = torch.nonzero(missing <= self.graph.columns).squeeze(1)  # columns are always marked
@@ -212,7 +212,7 @@ class Evaluator:
 
 
 def _lacking_rows(rows: Tensor, at: Tensor, lacking: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the rows whose functions lack a score, padded to a whole number of vectors, and the functions."""
+    """Return the rows whose functions lack a score, padded to whole vectors, and the functions."""
     which = torch.nonzero(lacking.index_select(0, at)).squeeze(1)
     padding = which.new_zeros(-which.numel() % ALIGNMENT)
     return rows.index_select(0, torch.cat([which, padding])), at.index_select(0, which)
