@@ -123,10 +123,15 @@ class Evaluator:
         """Hand the values of functions [F] to a visitor, a block at a time; return penalties [F], if hooked.
 
         Without constants the functions must be distinct and have none. With constants [c], those of the first
-        function come first, in the order of `unshared_forest`; functions may then come more than once.
+        function come first, in the order of `unshared_forest`, and a function that has some may come more
+        than once; then all are evaluated together, so ask for no more than fit into memory.
         """
         if constants is not None:
             forest = unshared_forest(self._forester, roots)
+            if constants.numel() != forest.constants:
+                raise ValueError(f"the functions have {forest.constants} constants, got {constants.numel()}")
+            if torch.unique(forest.roots).numel() != roots.numel():
+                raise ValueError("a function without constants comes more than once")
             return self._visit(forest, torch.arange(roots.numel(), device=roots.device), visitor, constants)
         found = self.columns.new_zeros(roots.numel()) if self.hooks else None
         positions = torch.arange(roots.numel(), device=roots.device)

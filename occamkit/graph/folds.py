@@ -50,13 +50,12 @@ class StateFold:
         self._leaves = [self._number(state) for state in leaves]
 
     def states(self, forest: Forest) -> list[Any]:
-        """Return the state of each root of a forest. Copies two integers per node to the host and back."""
+        """Return the state of each root of a forest. Copies the argument rows of all nodes to the host."""
         numbers = torch.empty(forest.rows, dtype=torch.int64)
         numbers[: forest.columns] = torch.tensor(self._leaves)
         for group in forest.groups:
-            given = torch.stack(
-                [numbers.index_select(0, rows.to("cpu")) for rows in group.arguments]
-            )  # [k, U]
+            below = [rows.to("cpu") for rows in group.arguments]
+            given = torch.stack([numbers.index_select(0, rows) for rows in below])  # [k, U]
             distinct, which = torch.unique(given, dim=1, return_inverse=True)
             asked = [self._apply(group.primitive, tuple(states)) for states in distinct.T.tolist()]
             numbers[group.start : group.stop] = torch.tensor(asked).index_select(0, which)

@@ -101,6 +101,11 @@ def test_functions_have_their_own_constants():
         written = read_expression(graph, root, leaves, constants[start : start + count].tolist())
         assert torch.equal(written.evaluate(named), values), tree
         start += count
+    evaluator = Evaluator(graph, columns)
+    with pytest.raises(ValueError, match="8 constants, got 7"):
+        evaluator.values(roots, constants[:7])
+    with pytest.raises(ValueError, match="more than once"):
+        evaluator.values(roots[[2, 2]], constants[:0])
 
 
 def test_scores_of_functions_with_constants_must_be_put_first():
