@@ -34,10 +34,12 @@ class Scores:
 class Evaluator:
     """Evaluates functions of a graph on columns of data.
 
-    columns: [u, n], inputs then constants; device and dtype of everything follow it. hooks: forward
-    regularizers, see `Hook`; a function pays for every node of its written tree. remember: whether scores are
-    kept by function, which is right for the full data only. block: elements worked on at once. budget: bytes
-    for the values of inner nodes; more functions than fit are evaluated in parts.
+    columns: [u, n], inputs then constants; device and dtype of everything follow it.
+    outputs: v, how many targets functions are scored against.
+    hooks: forward regularizers, see `Hook`; a function pays for every node of its written tree.
+    remember: whether scores are kept for the next call, which is right for the full data only.
+    block: elements worked on at once. budget: bytes for the values of inner nodes; more functions than fit
+    are evaluated in parts.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Evaluator:
         graph: Graph,
         columns: Tensor,
         *,
+        outputs: int = 1,
         hooks: Sequence[Hook] = (),
         remember: bool = True,
         block: int = 1 << 17,
@@ -56,12 +59,13 @@ class Evaluator:
         self.columns = columns.contiguous()
         self.hooks = tuple(hooks)
         self.remember = remember
-        self._options = {"block": block, "budget": budget}
-        self._row_limit = max(64, budget // (columns.shape[1] * columns.element_size()))
+        self._options = {"outputs": outputs, "block": block, "budget": budget}
+        self._points = columns.shape[1]
+        self._row_limit = max(64, budget // (self._points * columns.element_size()))
         self._rows_per_function = 8.0
         self._blocks = Blocks(self.columns, block)
         self._forester = Forester(graph)
-        self._store = ScoreStore(graph, 0, columns.dtype)
+        self._store = ScoreStore(graph, outputs, columns.dtype)
         self.evaluated = 0
         """How many functions were evaluated so far; those whose score was known are not among them."""
 
@@ -77,7 +81,9 @@ class Evaluator:
         roots: [v, F], node numbers, or 0 for a function that is not to be evaluated and gets NaN.
         targets: [v, n]. Functions with fitted constants must have been scored by `put` before.
         """
-        self._refresh(roots.shape[0])
+        if roots.shape[0] != self._store.known.shape[0] or targets.shape != (roots.shape[0], self._points):
+            raise ValueError(f"roots {list(roots.shape)} and targets {list(targets.shape)} do not fit")
+        self._store.refresh()
         pending = self._pending(roots)
         if self.graph.has_constants and bool(self.graph.constants.index_select(0, pending).any()):
             raise ValueError("a function has constants that were not fitted yet")
@@ -86,22 +92,24 @@ class Evaluator:
             self._score_part(part, forest, targets, fitness)
         found = [self._store.fitness[i].index_select(0, row) for i, row in enumerate(roots)]
         penalty = self._store.penalty.index_select(0, roots.reshape(-1)).view_as(roots)
+        if not self.remember:
+            self._store.forget()
         return Scores(torch.stack(found), penalty)
 
     def known(self, output: int, roots: Tensor) -> Tensor:
         """Return which of the functions [F] have a score for an output: [F]."""
-        self._refresh(max(output + 1, self._store.known.shape[0]))
+        self._store.refresh()
         return self._store.known[output].index_select(0, roots)
 
     def put(self, output: int, roots: Tensor, fitness: Tensor, penalty: Tensor | None = None) -> None:
         """Remember scores [F] that were found elsewhere, such as those of functions with fitted constants."""
-        self._refresh(max(output + 1, self._store.known.shape[0]))
+        self._store.refresh()
         self._store.put(output, roots, fitness, torch.zeros_like(fitness) if penalty is None else penalty)
 
     @torch.no_grad()
     def values(self, roots: Tensor, constants: Tensor | None = None) -> Tensor:
         """Return the values [F, n] of functions; `constants` as for `visit`."""
-        result = self.columns.new_empty(roots.numel(), self.columns.shape[1])
+        result = self.columns.new_empty(roots.numel(), self._points)
         if constants is None:
             distinct, place = torch.unique(roots, return_inverse=True)
         else:
@@ -118,10 +126,15 @@ class Evaluator:
         """Hand the values of functions [F] to a visitor, a block at a time; return penalties [F], if hooked.
 
         Without constants the functions must be distinct and have none. With constants [c], those of the first
-        function come first, in the order of `unshared_forest`; functions may then come more than once.
+        function come first, in the order of `unshared_forest`, and a function that has some may come more
+        than once; then all are evaluated together, so ask for no more than fit into memory.
         """
         if constants is not None:
             forest = unshared_forest(self._forester, roots)
+            if constants.numel() != forest.constants:
+                raise ValueError(f"the functions have {forest.constants} constants, got {constants.numel()}")
+            if torch.unique(forest.roots).numel() != roots.numel():
+                raise ValueError("a function without constants comes more than once")
             return self._visit(forest, torch.arange(roots.numel(), device=roots.device), visitor, constants)
         found = self.columns.new_zeros(roots.numel()) if self.hooks else None
         positions = torch.arange(roots.numel(), device=roots.device)
@@ -175,13 +188,8 @@ class Evaluator:
                 penalties.index_select(0, which),
             )
 
-    def _refresh(self, outputs: int) -> None:
-        if self._store.known.shape[0] != outputs:
-            self._store = ScoreStore(self.graph, outputs, self.columns.dtype)
-        self._store.refresh(forget=not self.remember)
-
     def _pending(self, roots: Tensor) -> Tensor:
-        """Return the distinct functions among roots [v, F] that lack a score for the output they stand for."""
+        """Return the distinct functions among roots [v, F] that lack a score for their output."""
         scratch = self._forester.scratch()
         missing = torch.cat([self._store.unknown(i, row) for i, row in enumerate(roots)])
         columns = torch.nonzero(missing <= self.graph.columns).squeeze(1)  # columns are always marked
@@ -214,7 +222,7 @@ class Evaluator:
 
 
 def _lacking_rows(rows: Tensor, at: Tensor, lacking: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the rows whose functions lack a score, padded to a whole number of vectors, and the functions."""
+    """Return the rows whose functions lack a score, padded to whole vectors, and the functions."""
     which = torch.nonzero(lacking.index_select(0, at)).squeeze(1)
     padding = which.new_zeros(-which.numel() % ALIGNMENT)
     return rows.index_select(0, torch.cat([which, padding])), at.index_select(0, which)

@@ -21,12 +21,16 @@ class ScoreStore:
         self.penalty = torch.empty(0, dtype=dtype, device=graph.device)
         self.known = torch.empty(outputs, 0, dtype=torch.bool, device=graph.device)
 
-    def refresh(self, forget: bool) -> None:
+    def forget(self) -> None:
+        """Know nothing any more."""
+        self.known.zero_()
+        self.generation = self.graph.generation
+
+    def refresh(self) -> None:
         """Follow the graph: grow with it, forget with it. Node 0, no function, is known to be undefined."""
         outputs, length = self.known.shape
-        if forget or self.generation != self.graph.generation:
-            self.known.zero_()
-            self.generation = self.graph.generation
+        if self.generation != self.graph.generation:
+            self.forget()
         if length < self.graph.capacity:
             fitness = self.fitness.new_empty(outputs, self.graph.capacity)
             penalty = self.penalty.new_empty(self.graph.capacity)

@@ -2,8 +2,8 @@
 
 `intern` turns sampled edges into node numbers (over `table`), `forest` says what a set of functions needs, in
 an order that any fold can follow, and `unshared` the same when each function has its own fitted constants.
-`folds` are some of the folds, `expression` is one function as an immutable tree, and `reading` leads from node
-numbers to trees and back. This room imports `occamkit.protocols` and the sample of `occamkit.network`.
+`folds` are some of the folds, `expression` is one function as an immutable tree, and `reading` leads from
+node numbers to trees and back. This room imports `occamkit.protocols` and the sample of `occamkit.network`.
 """
 
 from occamkit.graph.expression import Apply, Expression, Leaf

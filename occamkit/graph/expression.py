@@ -142,9 +142,8 @@ class Apply(Expression):
         if len(self.arguments) != self.primitive.arity:
             raise ValueError(f"{self.primitive.name} takes {self.primitive.arity} arguments, got {len(self.arguments)}")
         if len(self.constants) not in (0, len(self.primitive.constants)):
-            raise ValueError(
-                f"{self.primitive.name} has {len(self.primitive.constants)} constants, got {len(self.constants)}"
-            )
+            expected, given = len(self.primitive.constants), len(self.constants)
+            raise ValueError(f"{self.primitive.name} has {expected} constants, got {given}")
 
     def nodes(self) -> Iterator[Expression]:
         yield self

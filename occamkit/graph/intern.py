@@ -33,9 +33,10 @@ PAIR = 0
 class Graph:
     """An append-only graph of unique nodes.
 
-    limit: how many nodes it may hold, pairs included. When a batch might not fit it is emptied first, and
-    `generation` goes up by one: whoever keeps something by node number starts afresh. A batch that is larger
-    than the limit by itself is let in.
+    limit: how many nodes it may hold, pairs included. When a sample might not fit it is emptied first, and
+    `generation` goes up by one: whoever keeps something by node number starts afresh. A sample that is larger
+    than the limit by itself is let in. A node costs about 30 bytes here and 20 in each evaluator; small
+    graphs are also faster, since they stay in cache.
     """
 
     def __init__(
@@ -127,7 +128,8 @@ class Graph:
         given = list(arguments)
         if len(given) != self._arities[primitive]:
             raise ValueError(f"{self.primitives[primitive].name} takes {self._arities[primitive]} arguments")
-        self.make_room(len(given) * given[0].numel())
+        # Never empties the graph, limit or not: the arguments are numbers in it.
+        self._table.reserve(self.count + len(given) * given[0].numel())
         if self.primitives[primitive].commutative:
             given = list(torch.stack(given).sort(0).values)
         joined = given[0]

@@ -56,7 +56,12 @@ def unshared_forest(forester: Forester, roots: Tensor) -> Forest:
     start = nodes.numel()
     for code, size in sizes:
         members = order[start - nodes.numel() : start - nodes.numel() + size]
-        groups.append(_group(graph, spread, members, code, start, rows, own_rows))
+        primitive = graph.primitives[code - 1]
+        numbers = _arguments(graph, spread, members, primitive.arity)
+        arguments = tuple(_rows_of(given, rows, own_rows) for given in numbers)
+        first = spread.slots.index_select(0, members)
+        places = tuple(first + index for index in range(len(primitive.constants)))
+        groups.append(Group(primitive, start, start + size, arguments, places))
         start += size
     found = rows.index_select(0, roots)
     found.index_copy_(0, fitted, own_rows[: fitted.numel()])
@@ -115,34 +120,21 @@ def _order(graph: Graph, nodes: Tensor, roots: int) -> tuple[Tensor, list[tuple[
     return torch.argsort(ranks, stable=True)[: sum(sizes)], groups, sum(sizes[:levels])
 
 
-def _group(
-    graph: Graph,
-    spread: _Occurrences,
-    members: Tensor,
-    code: int,
-    start: int,
-    rows: Tensor,
-    own_rows: Tensor,
-) -> Group:
-    """Return the group of some occurrences [U] of one primitive."""
-    primitive = graph.primitives[code - 1]
+def _arguments(graph: Graph, spread: _Occurrences, members: Tensor, arity: int) -> list[Tensor]:
+    """Unfold the pairs of some occurrences [U]: their arguments, k tensors [U], numbered as in `one`."""
     one, two = spread.one.index_select(0, members), spread.two.index_select(0, members)
-    backwards = [two] if primitive.arity > 1 else []
-    for _ in range(primitive.arity - 2):
+    backwards = [two] if arity > 1 else []
+    for _ in range(arity - 2):
         keys = graph.keys.index_select(0, one.clamp(min=0))
         place = (-1 - one).clamp(min=0)
         inner = one < 0
         two = torch.where(inner, spread.two.index_select(0, place), graph.second_arguments(keys))
         one = torch.where(inner, spread.one.index_select(0, place), graph.first_arguments(keys))
         backwards.append(two)
-    arguments = tuple(
-        torch.where(
-            given < 0,
-            own_rows.index_select(0, (-1 - given).clamp(min=0)),
-            rows.index_select(0, given.clamp(min=0)),
-        )
-        for given in [one, *reversed(backwards)]
-    )
-    first = spread.slots.index_select(0, members)
-    slots = tuple(first + index for index in range(len(primitive.constants)))
-    return Group(primitive, start, start + members.numel(), arguments, slots)
+    return [one, *reversed(backwards)]
+
+
+def _rows_of(given: Tensor, rows: Tensor, own_rows: Tensor) -> Tensor:
+    """Return the row of each shared node or occurrence [U]."""
+    own = own_rows.index_select(0, (-1 - given).clamp(min=0))
+    return torch.where(given < 0, own, rows.index_select(0, given.clamp(min=0)))

@@ -16,6 +16,9 @@ from occamkit.network.sample import Sample
 FRACTION_BITS = 46
 """Probabilities are drawn as integers of this many bits; the rest of an int64 holds the row."""
 
+GUIDED = 1 << 13
+"""From this many functions on it pays to build a guide into the probabilities; draws are the same."""
+
 
 class Sampler:
     """Draws functions lazily from a network.
@@ -37,7 +40,7 @@ class Sampler:
     @torch.no_grad()
     def draw(self, functions: int, generator: torch.Generator) -> Sample:
         """Draw this many functions; the generator must be on the network's device."""
-        choose = _RandomEdges(self.network, generator)
+        choose = _RandomEdges(self.network, generator, functions)
         tiles = [
             self._walker.walk(choose, first, min(self.tile, functions - first))
             for first in range(0, functions, self.tile)
@@ -48,11 +51,11 @@ class Sampler:
 class _RandomEdges:
     """Chooses edges with the network's probabilities, by inverting their cumulative sums.
 
-    All rows of a layer are one increasing list of integers, row number in the high bits, so that one binary
-    search serves them all. Integers, because a row number would eat a float's mantissa.
+    All rows of a layer are one increasing list of integers, row number in the high bits, so that one search
+    serves them all. Integers, because a row number would eat a float's mantissa.
     """
 
-    def __init__(self, network: OccamNetwork, generator: torch.Generator) -> None:
+    def __init__(self, network: OccamNetwork, generator: torch.Generator, functions: int) -> None:
         self.generator = generator
         layout = network.layout
         summed = network.probabilities().to(torch.float64).cumsum(1)
@@ -61,10 +64,43 @@ class _RandomEdges:
         for arguments, sources in layout.argument_layers:
             window = fractions[arguments.start : arguments.stop, sources.start : sources.stop]
             offsets = torch.arange(len(arguments), device=fractions.device) << FRACTION_BITS
-            self.layers.append(((window + offsets.unsqueeze(1)).view(-1), len(sources), sources.start))
+            cumulative = (window + offsets.unsqueeze(1)).view(-1)
+            search = _Guided(cumulative, *window.shape) if functions >= GUIDED else _Plain(cumulative)
+            self.layers.append((search, len(sources), sources.start))
 
     def __call__(self, depth: int, rows: Tensor, functions: Tensor) -> Tensor:
-        cumulative, width, first_source = self.layers[depth]
+        search, width, first_source = self.layers[depth]
         points = torch.randint(0, 1 << FRACTION_BITS, rows.shape, generator=self.generator, device=rows.device)
-        found = torch.searchsorted(cumulative, points.add_(rows << FRACTION_BITS), right=True)
+        found = search(points.add_(rows << FRACTION_BITS))
         return found.sub_(rows * width).add_(first_source)
+
+
+class _Plain:
+    """Finds the first cumulative sum above each point by binary search."""
+
+    def __init__(self, cumulative: Tensor) -> None:
+        self.cumulative = cumulative
+
+    def __call__(self, points: Tensor) -> Tensor:
+        return torch.searchsorted(self.cumulative, points, right=True)
+
+
+class _Guided:
+    """Finds the same, from a guide that tells where each of many equal intervals begins.
+
+    Most intervals hold at most one sum, so one comparison usually does; the rest are searched.
+    """
+
+    def __init__(self, cumulative: Tensor, rows: int, width: int) -> None:
+        bits = (2 * width - 1).bit_length()
+        self.shift = FRACTION_BITS - bits
+        self.cumulative = cumulative
+        starts = torch.arange(rows << bits, device=cumulative.device) << self.shift
+        self.guide = torch.searchsorted(cumulative, starts, right=True)
+
+    def __call__(self, points: Tensor) -> Tensor:
+        found = self.guide.index_select(0, points >> self.shift)
+        found.add_(self.cumulative.index_select(0, found) <= points)
+        further = torch.nonzero(self.cumulative.index_select(0, found) <= points).view(-1)  # host read
+        searched = torch.searchsorted(self.cumulative, points.index_select(0, further), right=True)
+        return found.scatter_(0, further, searched)

@@ -45,7 +45,8 @@ class Judge:
         self.targets = targets
         self.ceiling = problem.fitness.ceiling(columns.shape[1])
         forward = _of_stage(problem.regularizers, Stage.FORWARD)
-        self.evaluator = Evaluator(graph, columns, hooks=[_weighted(one) for one in forward])
+        hooks = [_weighted(one) for one in forward]
+        self.evaluator = Evaluator(graph, columns, outputs=len(targets), hooks=hooks)
         structure = cast("list[StructureRegularizer]", _of_stage(problem.regularizers, Stage.STRUCTURE))
         self._structure = StructureStage(graph, structure, problem.variables, problem.outputs) if structure else None
         symbolic = cast("list[SymbolicRegularizer]", _of_stage(problem.regularizers, Stage.SYMBOLIC))
@@ -68,6 +69,8 @@ class Judge:
             evaluator, targets = evaluator.on(rows), targets.index_select(1, rows)
             ceiling = self.problem.fitness.ceiling(rows.numel())
         found = evaluator.score(asked, targets, self.problem.fitness)
+        if evaluator is not self.evaluator:
+            self.evaluator.evaluated += evaluator.evaluated
         score = found.fitness - ceiling * (penalty.to(found.fitness) + found.penalty)
         undefined = -self.problem.spec.trainer.undefined_weight * ceiling
         score = torch.where(torch.isfinite(score), score, undefined)

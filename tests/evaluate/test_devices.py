@@ -130,7 +130,7 @@ def test_the_other_parts_say_where_every_tensor_goes():
     generator = torch.Generator().manual_seed(0)
     with SaysWhere():
         graph = Graph(3, layout.primitives, device=columns.device, limit=2000)
-        evaluator = Evaluator(graph, columns, hooks=[_count], budget=1)
+        evaluator = Evaluator(graph, columns, outputs=2, hooks=[_count], budget=1)
         sampler = Sampler(network, tile=64)
         for _ in range(3):
             sample = sampler.draw(200, generator)
@@ -153,7 +153,7 @@ def test_the_same_seed_gives_the_same_weights_bit_for_bit():
         columns = torch.randn(3, 40, generator=torch.Generator().manual_seed(1))
         targets = torch.stack([columns[0] * columns[1], columns[2].sin()])
         graph = Graph(3, layout.primitives)
-        evaluator, sampler = Evaluator(graph, columns), Sampler(network)
+        evaluator, sampler = Evaluator(graph, columns, outputs=2), Sampler(network)
         optimiser = torch.optim.Adam([network.logits], lr=0.1)
         generator = torch.Generator().manual_seed(5)
         for _ in range(5):

@@ -61,7 +61,7 @@ def test_scores_depend_neither_on_order_nor_on_blocks_nor_on_company(network, fu
         for block, budget in ((1 << 16, 1 << 27), (points * 2, 1)):
             graph = Graph(layout.columns, layout.primitives)
             roots = graph.intern(sample_of_edges(layout, edges[:, order]))
-            evaluator = Evaluator(graph, columns, block=block, budget=budget)
+            evaluator = Evaluator(graph, columns, outputs=layout.outputs, block=block, budget=budget)
             scores = evaluator.score(roots, targets, Squares()).fitness
             again = evaluator.score(roots, targets, Squares()).fitness
             assert _same(scores, again)
@@ -71,7 +71,8 @@ def test_scores_depend_neither_on_order_nor_on_blocks_nor_on_company(network, fu
     for function in range(functions):
         graph = Graph(layout.columns, layout.primitives)
         roots = graph.intern(sample_of_edges(layout, edges[:, function : function + 1]))
-        alone.append(Evaluator(graph, columns).score(roots, targets, Squares()).fitness)
+        evaluator = Evaluator(graph, columns, outputs=layout.outputs)
+        alone.append(evaluator.score(roots, targets, Squares()).fitness)
     assert _same(found[0], torch.cat(alone, 1))
 
 
@@ -100,6 +101,11 @@ def test_functions_have_their_own_constants():
         written = read_expression(graph, root, leaves, constants[start : start + count].tolist())
         assert torch.equal(written.evaluate(named), values), tree
         start += count
+    evaluator = Evaluator(graph, columns)
+    with pytest.raises(ValueError, match="8 constants, got 7"):
+        evaluator.values(roots, constants[:7])
+    with pytest.raises(ValueError, match="more than once"):
+        evaluator.values(roots[[2, 2]], constants[:0])
 
 
 def test_scores_of_functions_with_constants_must_be_put_first():
@@ -129,7 +135,7 @@ def test_hooks_are_summed_over_the_written_tree(network, seed):
         seen.append(batch.output.shape[0])
         return torch.full((batch.output.shape[0],), batch.primitive.complexity, dtype=torch.float64)
 
-    evaluator = Evaluator(graph, columns, hooks=[hook], block=21, budget=1)
+    evaluator = Evaluator(graph, columns, outputs=layout.outputs, hooks=[hook], block=21, budget=1)
     targets = torch.zeros(layout.outputs, 7, dtype=torch.float64)
     found = evaluator.score(roots, targets, Squares()).penalty
     leaves = [Leaf(str(i)) for i in range(layout.columns)]
@@ -180,3 +186,13 @@ def test_an_emptied_graph_takes_its_scores_along():
         expected = alone.score(other.intern(sample_of_edges(layout, edges)), targets, Squares()).fitness
         assert _same(found, expected)
     assert graph.generation > 0
+
+
+def test_targets_that_do_not_fit_are_refused():
+    graph = Graph(1, PAPER)
+    evaluator = Evaluator(graph, torch.ones(1, 4), outputs=2)
+    roots = torch.ones(2, 3, dtype=torch.int64)
+    with pytest.raises(ValueError, match="do not fit"):
+        evaluator.score(roots, torch.ones(2, 5), Squares())
+    with pytest.raises(ValueError, match="do not fit"):
+        evaluator.score(roots[:1], torch.ones(1, 4), Squares())

@@ -141,3 +141,13 @@ def test_other_primitives_than_the_graphs_are_refused():
     layout = Layout.build(2, [[MAX3, CHOOSE]])
     with pytest.raises(ValueError, match="other columns or primitives"):
         Graph(2, [ADD]).intern(sample_of_edges(layout, random_edges(layout, 2, 0)))
+
+
+def test_applying_never_empties_the_graph():
+    graph = Graph(3, [ADD], limit=10)
+    node = torch.tensor([1])
+    for _ in range(40):
+        node = graph.apply(0, [node, torch.tensor([2])])
+    assert graph.generation == 0
+    leaves = [Leaf(name) for name in "xyz"]
+    assert read_expression(graph, int(node), leaves).complexity == 40

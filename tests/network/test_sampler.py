@@ -37,6 +37,17 @@ def test_drawn_edges_follow_the_softmax(skip_connections):
     assert 0.7 < scores.std() < 1.3
 
 
+def test_guided_draws_are_those_of_binary_search(monkeypatch):
+    network = OccamNetwork(Layout.repeated(4, PAPER, (2, 1)))
+    with torch.no_grad():
+        network.logits.copy_(5 * torch.randn(network.logits.shape, generator=_generator(3)))
+    every, found = torch.arange(3000), []
+    for threshold in (1, 1 << 20):
+        monkeypatch.setattr("occamkit.network.sampler.GUIDED", threshold)
+        found.append(Sampler(network).draw(3000, _generator(7)).edges(every))
+    assert torch.equal(*found)
+
+
 def test_the_same_seed_draws_the_same_functions():
     network = OccamNetwork(Layout.repeated(4, PAPER, (2, 1)), equalise=1.0)
     first, second = (Sampler(network).draw(500, _generator(7)) for _ in range(2))
