@@ -18,7 +18,7 @@ $(READY): pyproject.toml constraints.txt $(PACKS)
 
 demo: setup
 	$(BIN)/occamkit check examples/planets/planets.toml
-	$(BIN)/occamkit list primitives
+	$(BIN)/occamkit run examples/planets/planets.toml
 
 test: setup
 	$(BIN)/python -m pytest -n 2

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or mps.")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Replace a value, as trainer.functions=500.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write task.toml and result.json to.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--quiet", is_flag=True, help="Show nothing but the result.")
 @pack_options
 @json_option
 def run(
@@ -65,23 +65,24 @@ def run(
     if as_json:
         click.echo(result.to_json())
     else:
-        show_result(result)
+        show_result(result, quiet)
     if any(output.best is None for output in result.outputs):
         raise click.exceptions.Exit(1)
 
 
-def show_result(result: Result) -> None:
-    """Print the formulas, one line each, with how good they are."""
+def show_result(result: Result, quiet: bool) -> None:
+    """Print the formulas, one line each, with how good they are; and how the run went, on standard error."""
     for output in result.outputs:
         if output.best is None:
             click.echo(f"{output.name}: no function that is defined on the training rows was found")
             continue
         click.echo(_line(output.name, output.best))
-    click.echo(
-        f"{result.stop} after {result.seconds:.1f} s, {result.steps} steps, {result.functions} functions "
-        f"({result.unique_functions} evaluated)",
-        err=True,
-    )
+    if not quiet:
+        click.echo(
+            f"{result.stop} after {result.seconds:.1f} s, {result.steps} steps, {result.functions} functions "
+            f"({result.unique_functions} evaluated)",
+            err=True,
+        )
 
 
 def _line(name: str, found: Found) -> str:

@@ -49,12 +49,18 @@ class OccamNetwork(nn.Module):
             rows = slice(arguments.start, arguments.stop)
             mask[rows, sources.start : sources.stop] = True
             temperatures[rows] = value
-        logits = equalised_logits(layout, temperatures, equalise)
         self.register_buffer("mask", mask.to(device))
         self.register_buffer("temperatures", temperatures.to(device, dtype))
         self.register_buffer("first_sources", torch.tensor(layout.first_sources).to(device))
         self.register_buffer("owners", torch.tensor(layout.owners).to(device))
-        self.logits = nn.Parameter(logits.to(device, dtype))
+        self.logits = nn.Parameter(torch.empty(mask.shape, device=device, dtype=dtype))
+        self.start(equalise)
+
+    @torch.no_grad()
+    def start(self, equalise: float) -> None:
+        """Set the weights that training starts from; `equalise` is the paper's E (§ Initialization)."""
+        temperatures = self.temperatures.to("cpu", torch.float64)
+        self.logits.copy_(equalised_logits(self.layout, temperatures, equalise).to(self.logits))
 
     def log_probabilities(self, dtype: torch.dtype | None = None) -> Tensor:
         """Return the logarithm of every edge's probability: [A, S], -inf where there is no edge."""

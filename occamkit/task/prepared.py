@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from occamkit.errors import DataError
-from occamkit.protocols import Output, Primitive, Regularizer, Stage, StructureRegularizer, Task, Variable
+from occamkit.protocols import Output, Stage, StructureRegularizer, Task, Variable
 from occamkit.registry import Registry
 from occamkit.task import vocabulary
 from occamkit.task.checks import callable_primitives
@@ -20,7 +20,7 @@ from occamkit.task.dataset import Dataset, split_rows, standardise
 from occamkit.task.reach import passes
 from occamkit.task.shape import Complaint
 from occamkit.task.sources import csv, formula, pmlb
-from occamkit.task.spec import Choice, CsvData, FormulaData, InputSpec, OutputSpec, PmlbData, TaskData, TaskSpec
+from occamkit.task.spec import CsvData, FormulaData, InputSpec, OutputSpec, PmlbData, TaskData, TaskSpec
 from occamkit.units import DIMENSIONLESS, FREE, PLAIN, Measure, parse, show
 
 RELATION = "relation"
@@ -48,16 +48,6 @@ class PreparedTask:
         return [*self.spec.inputs, *self.spec.outputs]
 
     @property
-    def primitives(self) -> tuple[Primitive, ...]:
-        """The primitives of a layer, with repeats."""
-        return tuple(entry.value for entry in vocabulary.all_primitives(self.registry, self.spec.search.primitives))
-
-    @property
-    def constants(self) -> tuple[Variable, ...]:
-        """The given constants, in base units."""
-        return tuple(map(vocabulary.constant, self.spec.search.constants))
-
-    @property
     def outputs(self) -> tuple[Output, ...]:
         """What is asked for: the outputs, or the one relation of an implicit task."""
         if self.spec.implicit is not None:
@@ -65,27 +55,23 @@ class PreparedTask:
             return (Output(RELATION, DIMENSIONLESS if self.spec.implicit.value else FREE),)
         return tuple(Output(one.name, parse(one.unit).dim) for one in self.spec.outputs)
 
-    def plugin(self, kind: str, choice: Choice) -> Any:
-        """Make the plugin that a section of the task chooses, with its options."""
-        return self.registry.find(kind, choice.name).value(**choice.options())
-
-    def regularizers(self) -> tuple[Regularizer, ...]:
-        """Make the task's regularizers."""
-        return tuple(self.plugin("regularizers", choice) for choice in self.spec.regularizers)
-
     def preflight(self) -> Iterator[Complaint]:
         """Complain of every output for which some regularizer would veto all functions of the search."""
-        variables = [Variable(one.name, parse(one.unit).dim) for one in self.spec.inputs] + list(self.constants)
-        for regularizer in self.regularizers():
+        search = self.spec.search
+        variables = [Variable(one.name, parse(one.unit).dim) for one in self.spec.inputs]
+        variables += map(vocabulary.constant, search.constants)
+        primitives = [entry.value for entry in vocabulary.all_primitives(self.registry, search.primitives)]
+        for choice in self.spec.regularizers:
+            regularizer = vocabulary.make_plugin(self.registry, "regularizers", choice)
             if regularizer.stage is not Stage.STRUCTURE or not self.spec.inputs:
                 continue
             fold = cast("StructureRegularizer", regularizer)
             for place, output in enumerate(self.outputs):
-                if passes(fold, self.primitives, variables, output, self.spec.search.depth) is False:
+                if passes(fold, primitives, variables, output, search.depth) is False:
                     explain = getattr(fold, "explain", lambda *_: "every one is vetoed")
                     yield (
                         ("outputs", place, "unit"),
-                        f"no function of depth {self.spec.search.depth} can have the unit {show(output.unit)}: "
+                        f"no function of depth {search.depth} can have the unit {show(output.unit)}: "
                         f"{explain(variables, output)}",
                     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -13,9 +13,7 @@ from occamkit.protocols import Fitness, Output, Primitive, Regularizer, Task, Va
 from occamkit.registry import Registry
 from occamkit.task import vocabulary
 from occamkit.task.dataset import Dataset, Part
-from occamkit.task.spec import Choice, TaskSpec
-
-DEVICES = ("auto", "cpu", "cuda", "mps")
+from occamkit.task.spec import TaskSpec
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,7 @@ class Problem:
 def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "auto") -> Problem:
     """Read the task's data and make its plugins."""
     spec, dataset = task.spec, task.data(seed)
+    _require_supported(spec, registry)
     constants = tuple(map(vocabulary.constant, spec.search.constants))
     return Problem(
         name=task.name,
@@ -70,17 +69,26 @@ def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "a
         dataset=dataset,
         variables=(*dataset.variables, *constants),
         primitives=tuple(entry.value for entry in vocabulary.all_primitives(registry, spec.search.primitives)),
-        fitness=cast("Fitness", make_plugin(registry, "fitnesses", spec.fitness)),
-        regularizers=tuple(make_plugin(registry, "regularizers", choice) for choice in spec.regularizers),
+        fitness=cast("Fitness", vocabulary.make_plugin(registry, "fitnesses", spec.fitness)),
+        regularizers=tuple(vocabulary.make_plugin(registry, "regularizers", choice) for choice in spec.regularizers),
         seed=seed,
         device=choose_device(device),
         dtype=getattr(torch, spec.trainer.dtype),
     )
 
 
-def make_plugin(registry: Registry, kind: str, choice: Choice) -> Any:
-    """Make the plugin that a section of the task chooses, with its options."""
-    return registry.find(kind, choice.name).value(**choice.options())
+def _require_supported(spec: TaskSpec, registry: Registry) -> None:
+    """Refuse what a task file may say but the search cannot do yet, rather than pass over it."""
+    for entry in vocabulary.all_primitives(registry, spec.search.primitives):
+        if entry.value.constants:
+            raise UserError(
+                f"search.primitives: {entry.name!r} carries a constant to be fitted, which the search cannot do yet; "
+                f"leave it out and list numbers in search.constants"
+            )
+    if spec.wrapper is not None:
+        raise UserError(f"wrapper: the search cannot use {spec.wrapper.name!r} yet; leave [wrapper] out")
+    if spec.proposers:
+        raise UserError("proposers: the search is the network's alone as yet; leave [[proposers]] out")
 
 
 def choose_device(name: str) -> torch.device:

@@ -109,9 +109,11 @@ class Search(Section):
     )
     skip_connections: bool = Field(True, description="Whether a layer sees all layers before it.")
     temperature: Positive = Field(1.0, description="Temperature of the softmax in all layers but the last.")
-    last_temperature: Positive = Field(10.0, description="Temperature of the output layer.")
-    equalise: Annotated[float, Field(ge=0)] = Field(
-        1.0, description="The paper's E: 0 starts with equal weights, 1 with equally likely functions."
+    last_temperature: Positive = Field(1.0, description="Temperature of the output layer.")
+    equalise: Annotated[float, Field(ge=0)] | None = Field(
+        None,
+        description="The paper's E: 0 starts with equal weights, 1 with equally likely functions; "
+        "absent, fresh starts take turns with 0, 1 and 5.",
     )
 
 

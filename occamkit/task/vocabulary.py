@@ -1,15 +1,17 @@
-"""The words inside a task's values: `add*2`, a group, `9.81 m/s**2`."""
+"""What the words in a task stand for: `add*2`, a group, `9.81 m/s**2`, a plugin with options."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from occamkit.errors import UnitError, UserError
 from occamkit.packs import Entry
 from occamkit.protocols import Variable
 from occamkit.registry import Registry
 from occamkit.task.functions import CONSTANTS
+from occamkit.task.spec import Choice
 from occamkit.units import DIMENSIONLESS, parse_quantity
 
 _COPIES = re.compile(r"(?P<name>[^*]+)(?:\*(?P<copies>\d+))?")
@@ -39,3 +41,8 @@ def constant(item: float | str) -> Variable:
     except UnitError as error:
         raise UserError(f"{error}; or one of {', '.join(CONSTANTS)}") from None
     return Variable(item, measure.dim, float(number * measure.factor))
+
+
+def make_plugin(registry: Registry, kind: str, choice: Choice) -> Any:
+    """Make the plugin that a section of a task chooses, with its options."""
+    return registry.find(kind, choice.name).value(**choice.options())

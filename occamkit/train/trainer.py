@@ -23,6 +23,9 @@ from occamkit.score import Judge, Scores
 from occamkit.task.problem import Problem
 from occamkit.train.adam import Adam
 
+TURNS = (0.0, 1.0, 5.0)
+"""The paper's E of successive starts, when the task does not choose: simple functions first, then all alike."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -54,7 +57,6 @@ class Trainer:
             self.layout,
             temperature=search.temperature,
             last_temperature=search.last_temperature,
-            equalise=search.equalise,
             device=problem.device,
             dtype=problem.dtype,
         )
@@ -65,18 +67,16 @@ class Trainer:
         self.functions = settings.functions
         self.top = min(settings.top, settings.functions)
         self.steps = 0
+        self.starts = 0
         self._sampler = Sampler(self.network)
-        self._first_logits = self.network.logits.detach().clone()
-        self._start()
-
-    def _start(self) -> None:
-        with torch.no_grad():
-            self.network.logits.copy_(self._first_logits)
-        self.optimizer = Adam(self.network.logits, self.problem.spec.trainer.learning_rate)
+        self.restart()
 
     def restart(self) -> None:
         """Forget what the network has learnt; functions already scored stay known."""
-        self._start()
+        given = self.problem.spec.search.equalise
+        self.network.start(TURNS[self.starts % len(TURNS)] if given is None else given)
+        self.optimizer = Adam(self.network.logits, self.problem.spec.trainer.learning_rate)
+        self.starts += 1
 
     def step(self) -> Step:
         """Draw, score and learn once."""
@@ -108,7 +108,8 @@ class Trainer:
 
         With E = 0 this is the largest weight of each argument, as in the paper, else the dynamic programme.
         """
-        return likeliest_edges(self.network) if self.problem.spec.search.equalise else argmax_edges(self.network)
+        choose = argmax_edges if self.problem.spec.search.equalise == 0 else likeliest_edges
+        return choose(self.network)
 
     def nodes_of(self, edges: Tensor) -> Tensor:
         """Return the functions that edges [A, F] spell, as nodes: [v, F]."""
