@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or mps.")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Replace a value, as trainer.functions=500.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder to write task.toml and result.json to.")
+@click.option("--out", type=click.Path(path_type=Path), help="New folder for task.toml, trace.jsonl and result.json.")
 @click.option("--quiet", is_flag=True, help="Show nothing but the result.")
 @pack_options
 @json_option
@@ -46,6 +47,7 @@ def run(
     from occamkit.task.load import load_task
     from occamkit.task.problem import make_problem
     from occamkit.train.run import train
+    from occamkit.train.trace import trace_to
 
     # Searches are many small operations: a second thread costs more in waiting than it brings.
     torch.set_num_threads(1)
@@ -57,8 +59,9 @@ def run(
     loaded = load_task(task, registry, overrides)
     folder = claim_folder(out) if out is not None else None
     problem = make_problem(loaded, registry, seed, device)
-    with follow(problem, quiet) as observe:
-        outcome = train(problem, observe)
+    tracing = trace_to(folder / "trace.jsonl") if folder is not None else nullcontext()
+    with follow(problem, quiet) as observe, tracing as trace:
+        outcome = train(problem, observe, trace)
     result = make_result(problem, outcome)
     if folder is not None:
         write_result(folder, loaded.spec, result)

@@ -62,7 +62,7 @@ class Judge:
 
         rows: the training rows of a mini-batch; None takes all of them, and remembers.
         """
-        penalty, worth = self._structure.look(roots) if self._structure else (torch.zeros(()), None)
+        penalty, worth = self._structure.look(roots) if self._structure else (roots.new_zeros(()), None)
         asked = roots if worth is None else roots.masked_fill(worth < 0, 0)
         evaluator, targets, ceiling = self.evaluator, self.targets, self.ceiling
         if rows is not None:

@@ -147,6 +147,9 @@ class Stop(Section):
     same_best_restarts: Count = Field(
         10, description="Fresh starts in a row that converge without finding anything better."
     )
+    score: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None, description="Score of every output's best function that is good enough, as a part of a perfect one."
+    )
     max_steps: Count | None = Field(None, description="Steps in all.")
     seconds: Positive | None = Field(None, description="Seconds in all.")
 

@@ -10,6 +10,7 @@ import torch
 from occamkit.task.problem import Problem
 from occamkit.train.front import Candidate, Front
 from occamkit.train.stop import Budget, Convergence, Restarts
+from occamkit.train.trace import Tracer, record
 from occamkit.train.trainer import Step, Trainer
 
 
@@ -46,11 +47,11 @@ class Outcome:
 Observer = Callable[[Progress], None]
 
 
-def train(problem: Problem, observe: Observer | None = None) -> Outcome:
+def train(problem: Problem, observe: Observer | None = None, trace: Tracer | None = None) -> Outcome:
     """Train until every output has an exact function, or starting afresh no longer helps, or the budget is spent.
 
     A run that has converged to something imperfect starts afresh; the best over all of them is kept. An interrupt
-    (Ctrl-C) ends the run with what it has.
+    (Ctrl-C) ends the run with what it has. trace: called with every step's best and likeliest functions.
     """
     generator = torch.Generator(device=problem.device).manual_seed(problem.seed)
     budget = Budget(problem.spec.stop)
@@ -65,9 +66,11 @@ def train(problem: Problem, observe: Observer | None = None) -> Outcome:
             for front in fronts:
                 front.look(step)
             best = tuple(front.best() for front in fronts)
+            if trace is not None:
+                trace(record(trainer, step))
             if observe is not None:
                 observe(_progress(trainer, step, budget.seconds, restarts.count, best))
-            if all(one is not None and one.figures.exact for one in best):
+            if all(one is not None and _good_enough(trainer, one) for one in best):
                 stop = "converged"
             elif (stop := budget.spent(trainer.steps)) is None and convergence.settled(step.top):
                 if restarts.fruitless(best):
@@ -77,6 +80,12 @@ def train(problem: Problem, observe: Observer | None = None) -> Outcome:
     except KeyboardInterrupt:
         stop = "interrupted"
     return _outcome(trainer, fronts, stop, budget.seconds, restarts.count)
+
+
+def _good_enough(trainer: Trainer, candidate: Candidate) -> bool:
+    """Whether a function is exact, or has the score that the task asks for."""
+    wanted = trainer.problem.spec.stop.score
+    return candidate.figures.exact or (wanted is not None and candidate.score >= wanted * trainer.judge.ceiling)
 
 
 def _progress(

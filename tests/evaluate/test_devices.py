@@ -7,8 +7,6 @@ from torch._subclasses.fake_tensor import (
     DynamicOutputShapeException,
     FakeTensorMode,
 )
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from occamkit.evaluate import Evaluator
@@ -23,45 +21,9 @@ from occamkit.network import (
     log_probability,
 )
 from occamkit.protocols import NodeBatch
-from tests.engine_primitives import EVERY_ARITY, PAPER
-
-FACTORIES = {
-    torch.arange,
-    torch.empty,
-    torch.eye,
-    torch.full,
-    torch.linspace,
-    torch.ones,
-    torch.rand,
-    torch.randint,
-    torch.randn,
-    torch.randperm,
-    torch.tensor,
-    torch.zeros,
-}
-MOVES = {torch.Tensor.cpu, torch.Tensor.cuda, torch.Tensor.numpy}
-
-
-class SaysWhere(TorchFunctionMode):
-    """Fails when a tensor is made without saying on which device, or is moved to one by name."""
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        assert function not in FACTORIES or kwargs.get("device") is not None, f"{function} without a device"
-        assert function not in MOVES, f"{function} leaves the data's device"
-        return function(*args, **kwargs)
-
-
-class StaysThere(TorchDispatchMode):
-    """Fails when an operation copies from one device to another, which fake tensors allow."""
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        devices = {a.device.type for a in args if isinstance(a, torch.Tensor) and a.dim() > 0}
-        if isinstance(result, torch.Tensor) and result.dim() > 0:
-            devices.add(result.device.type)
-        assert len(devices) <= 1, f"{function} goes from one device to another: {devices}"
-        return result
+from occamkit.train.adam import Adam
+from tests.devices import SaysWhere, StaysThere
+from tests.engine_primitives import EVERY_ARITY
 
 
 @pytest.fixture(scope="module")
@@ -79,18 +41,16 @@ def _fixed_shape_step(network, optimiser, edges, scores):
     network.entropy()
     likeliest_edges(network)
     argmax_edges(network)
-    network.logits.grad = -log_gradient(network, chosen, outputs, (top / ranks).view(-1))
-    optimiser.step()
+    optimiser.ascend(log_gradient(network, chosen, outputs, (top / ranks).view(-1)))
 
 
 def test_the_fixed_shape_parts_run_on_a_device_without_reading_back(fake_device):
     layout = Layout.build(3, [list(EVERY_ARITY)] * 2, outputs=2)
     with FakeTensorMode():
         network = OccamNetwork(layout, equalise=1.0, device=fake_device)
-        optimiser = torch.optim.Adam([network.logits], lr=0.1, capturable=True)
+        optimiser = Adam(network.logits, 0.1)
         edges = torch.zeros(layout.arguments, 64, dtype=torch.int64, device=fake_device)
         scores = torch.zeros(2, 64, device=fake_device)
-        _fixed_shape_step(network, optimiser, edges, scores)  # the first step makes the optimiser's state
         with StaysThere():
             _fixed_shape_step(network, optimiser, edges, scores)
         assert network.logits.device.type == "fakegpu"
@@ -143,26 +103,3 @@ def test_the_other_parts_say_where_every_tensor_goes():
     assert scores.fitness.dtype == torch.float64
     with SaysWhere(), pytest.raises(AssertionError, match="without a device"):
         torch.arange(3)
-
-
-def test_the_same_seed_gives_the_same_weights_bit_for_bit():
-    found = []
-    for _ in range(2):
-        layout = Layout.repeated(3, PAPER, (2, 1), outputs=2)
-        network = OccamNetwork(layout, equalise=1.0)
-        columns = torch.randn(3, 40, generator=torch.Generator().manual_seed(1))
-        targets = torch.stack([columns[0] * columns[1], columns[2].sin()])
-        graph = Graph(3, layout.primitives)
-        evaluator, sampler = Evaluator(graph, columns, outputs=2), Sampler(network)
-        optimiser = torch.optim.Adam([network.logits], lr=0.1)
-        generator = torch.Generator().manual_seed(5)
-        for _ in range(5):
-            sample = sampler.draw(300, generator)
-            scores = evaluator.score(graph.intern(sample), targets, MeanSquares()).fitness
-            top, which = scores.nan_to_num(-1e9).topk(10, dim=1)
-            outputs = torch.arange(2).repeat_interleave(10)
-            weights = top.exp().view(-1)
-            network.logits.grad = -log_gradient(network, sample.edges(which.view(-1)), outputs, weights)
-            optimiser.step()
-        found.append(network.logits.detach().clone())
-    assert torch.equal(*found)

@@ -22,9 +22,12 @@ from occamkit.task.formula import parse
 from occamkit.task.formula_folds import evaluate
 from occamkit.task.spec import Stop
 from occamkit.train.adam import Adam
+from occamkit.train.front import Front
 from occamkit.train.run import Outcome, Progress, train
 from occamkit.train.stop import Budget, Convergence
+from occamkit.train.trace import StepRecord
 from occamkit.train.trainer import Trainer
+from tests.devices import SaysWhere
 from tests.problems import problem
 
 
@@ -89,6 +92,8 @@ def _steps(spec: object, steps: int) -> object:
 
 def test_every_stop_rule(registry: Registry) -> None:
     assert train(problem(registry, "exp(x/5)", stop={"max_steps": 3})).stop == "steps"
+    near = train(problem(registry, "exp(x/5)", stop={"max_steps": 50, "score": 0.001}))
+    assert (near.stop, near.steps) == ("converged", 1)
     assert train(problem(registry, "exp(x/5)", stop={"max_steps": None, "seconds": 0.2})).stop == "seconds"
     tiny = {"primitives": ["add"], "constants": [], "depth": 1}
     settled = train(
@@ -162,6 +167,27 @@ def test_the_likeliest_function_is_learnt(registry: Registry) -> None:
     assert trainer.log_q(trainer.likeliest_edges(), 0) == pytest.approx(before)
 
 
+@pytest.mark.parametrize("regularizers", [[], ["activations", "near_trivia", "units"]])
+def test_a_whole_step_says_where_every_tensor_goes(registry: Registry, regularizers: list[str]) -> None:
+    chosen = [{"name": name} for name in regularizers]
+    task = problem(registry, regularizers=chosen, trainer={"functions": 200, "batch": 20})
+    trainer = Trainer(task, torch.Generator().manual_seed(0))
+    front = Front(task, trainer, 0)
+    with SaysWhere():
+        for _ in range(3):
+            front.look(trainer.step())
+        trainer.restart()
+        trainer.nodes_of(trainer.likeliest_edges())
+
+
+def test_the_same_seed_gives_the_same_weights_bit_for_bit(registry: Registry) -> None:
+    trainers = [Trainer(problem(registry), torch.Generator().manual_seed(5)) for _ in range(2)]
+    for trainer in trainers:
+        for _ in range(5):
+            trainer.step()
+    assert torch.equal(trainers[0].network.logits, trainers[1].network.logits)
+
+
 @given(st.lists(st.lists(st.floats(-2, 2), min_size=6, max_size=6), min_size=1, max_size=5), st.floats(0.001, 1))
 def test_adam_is_torchs(gradients: list[list[float]], rate: float) -> None:
     ours = torch.zeros(2, 3, dtype=torch.float64)
@@ -228,6 +254,18 @@ def test_run_from_python() -> None:
 TASKS = ["2x2-3x", "sin-3x-2", "sum-sin-nx", "rational", "x02-x15", "half-squares"]
 
 
+def test_every_steps_best_and_likeliest_are_traced(registry: Registry) -> None:
+    records: list[StepRecord] = []
+    outcome = train(problem(registry, "exp(x/5)", stop={"max_steps": 12}), trace=records.append)
+    assert [one.step for one in records] == list(range(1, 13))
+    assert max(one.best_score[0] for one in records) >= max(found.score for found in outcome.fronts[0]) - 1e-6
+    assert records[-1].likeliest == (outcome.likeliest[0].tree.written(),)
+    assert all(0 < one.unique <= 1 and one.entropy > 0 for one in records)
+    untraced = train(problem(registry, "exp(x/5)", stop={"max_steps": 12}))
+    watched = {"seconds": 0.0, "unique_functions": 0}  # the likeliest are evaluated to be traced
+    assert dataclasses.replace(untraced, **watched) == dataclasses.replace(outcome, **watched)
+
+
 def test_the_papers_analytic_tasks_are_registered(registry: Registry) -> None:
     assert {f"paper/{name}" for name in TASKS} <= {entry.name for entry in registry.entries("tasks")}
     for name in TASKS:
@@ -245,6 +283,8 @@ def test_the_run_command(occamkit: Callable[..., Shown], tmp_path: object) -> No
     assert "R² 1" in plain.stdout
     with open(f"{folder}/task.toml", encoding="utf-8") as file:
         assert "functions = 3000" in file.read()
+    with open(f"{folder}/trace.jsonl", encoding="utf-8") as file:
+        assert next(json.loads(line)["step"] for line in file) == 1
     again = occamkit("run", "paper/2x2-3x", "--out", folder)
     assert (again.exit_code, "never overwritten" in again.stderr) == (2, True)
     assert occamkit("run", "paper/2x2-3x", "--set", "trainer.functions").exit_code == 2
