@@ -176,7 +176,6 @@ def test_a_whole_step_says_where_every_tensor_goes(registry: Registry, regulariz
     with SaysWhere():
         for _ in range(3):
             front.look(trainer.step())
-        trainer.restart()
         trainer.nodes_of(trainer.likeliest_edges())
 
 
