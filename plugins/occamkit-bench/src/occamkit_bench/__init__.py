@@ -1,0 +1,31 @@
+"""The pack `bench`: the command `occamkit bench`, which measures occamkit on this machine.
+
+setting      the paper's PMLB network as a task document, with real or synthetic rows
+clock        CPU time, peak memory, one thread
+dense        the yardstick: every node of every function, in plain torch
+peers        gplearn and pyoperon, when they are installed
+stages       where the time of a training step goes
+throughput   functions per second, all contenders in turn
+growth       how cost grows with functions, rows, depth and inputs
+million      a million functions
+paper        the paper's own tasks, seed by seed
+plot         pictures of throughput and growth
+commands     the command line
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from occamkit import hookimpl
+from occamkit_bench.commands import bench
+
+OCCAMKIT_API = ">=0.1,<1"
+
+
+@hookimpl
+def occamkit_commands() -> Iterable[click.Command]:
+    """Return the command `bench`."""
+    return [bench]
