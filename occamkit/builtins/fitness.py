@@ -20,12 +20,12 @@ Width = Annotated[float, Gt(0)]
 _RELATIVE_WIDTH = 0.1
 
 
-def _errors(predicted: Tensor, target: Tensor, sigma: float | None) -> Tensor:
-    """Return the errors in units of sigma, or of a tenth of the target's spread: [F, n]."""
+def _width(target: Tensor, sigma: float | None) -> Tensor | float:
+    """Return sigma, or a tenth of the target's spread when it is not given."""
     if sigma is not None:
-        return (predicted - target) / sigma
+        return sigma
     spread = target.std(correction=0)
-    return (predicted - target) / (_RELATIVE_WIDTH * torch.where(spread > 0, spread, torch.ones_like(spread)))
+    return _RELATIVE_WIDTH * torch.where(spread > 0, spread, torch.ones_like(spread))
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,10 @@ class Gaussian:
 
     def score(self, predicted: Tensor, target: Tensor) -> Tensor:
         """Score [F, n] against [n]: [F]."""
+        error = predicted - target
+        exponent = error.mul_(error).mul_(-0.5 / _width(target, self.sigma) ** 2)
         # Below exp(-80) a density adds nothing, and the maths library is slow there.
-        exponent = _errors(predicted, target, self.sigma).square().mul_(-0.5).clamp_(min=-80.0)
-        return exponent.exp_().sum(1).mul_(self._peak)
+        return exponent.clamp_(min=-80.0).exp_().sum(1).mul_(self._peak)
 
     def ceiling(self, points: int) -> float:
         """Return points / sqrt(2 pi sigma²), the paper's s."""
@@ -66,8 +67,8 @@ class Absolute:
 
     def score(self, predicted: Tensor, target: Tensor) -> Tensor:
         """Score [F, n] against [n]: [F]."""
-        exponent = _errors(predicted, target, self.sigma).abs_().neg_().clamp_(min=-80.0)
-        return exponent.exp_().sum(1).mul_(self._peak)
+        exponent = (predicted - target).abs_().mul_(-1 / _width(target, self.sigma))
+        return exponent.clamp_(min=-80.0).exp_().sum(1).mul_(self._peak)
 
     def ceiling(self, points: int) -> float:
         """Return points / (2 sigma)."""

@@ -165,14 +165,15 @@ class Evaluator:
         outputs = targets.shape[0]
         lacking = [~self._store.known[i].index_select(0, part) for i in range(outputs)]
         found = self.columns.new_empty(outputs, part.numel())
+        nothing = self.columns.new_zeros(self._points)
 
         def visitor(rows: Tensor, at: Tensor) -> None:
             for i in range(outputs):
                 chosen, where = (rows, at) if outputs == 1 else _lacking_rows(rows, at, lacking[i])
                 if where.numel():
                     # Zero times a number is zero and changes no score; times an infinity or NaN it makes the score
-                    # undefined, which a fitness by itself may not.
-                    scores = fitness.score(chosen, targets[i]).add_((chosen * 0).sum(1))
+                    # undefined, which a fitness by itself may not. As a product with a vector it is one pass.
+                    scores = fitness.score(chosen, targets[i]).add_(torch.mv(chosen, nothing))
                     found[i].scatter_(0, where, scores[: where.numel()])
 
         positions = torch.arange(part.numel(), device=part.device)

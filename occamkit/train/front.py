@@ -43,6 +43,7 @@ class Front:
         self.trainer = trainer
         self.output = output
         self._kept: dict[int, Candidate] = {}
+        self._front: list[Candidate] | None = None
         self._bars = torch.full((MOST_COMPLEX + 1,), -torch.inf, device=problem.device, dtype=problem.dtype)
 
     def look(self, step: Step) -> None:
@@ -73,6 +74,7 @@ class Front:
         # A search in single precision sees rounding as progress; what is exact already stays.
         if kept is None or not kept.figures.exact:
             self._kept[level] = candidate
+            self._front = None
 
     def likeliest(self) -> Candidate:
         """Return the function that the network holds likeliest now."""
@@ -84,10 +86,13 @@ class Front:
 
     def candidates(self) -> list[Candidate]:
         """Return the Pareto front: each has a smaller error on the choosing rows than all simpler ones."""
+        if self._front is not None:
+            return self._front
         front: list[Candidate] = []
         for candidate in sorted(self._kept.values(), key=lambda one: (one.complexity, one.figures.choice)):
             if not front or candidate.figures.choice < front[-1].figures.choice:
                 front.append(candidate)
+        self._front = front
         return front
 
     def best(self) -> Candidate | None:
