@@ -25,6 +25,13 @@ settings.register_profile("occamkit", deadline=None, derandomize=True)
 settings.load_profile("occamkit")
 
 
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests choose packs themselves, whatever the shell says."""
+    monkeypatch.delenv("OCCAMKIT_PACKS", raising=False)
+    monkeypatch.delenv("OCCAMKIT_STRICT_PLUGINS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def registry() -> Registry:
     return Registry.load(only=[])
