@@ -46,17 +46,18 @@ def check(task: str, seed: int, block: tuple[str, ...], as_json: bool) -> None:
 
 def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]:
     """Return what a task comes to, as a JSON object."""
+    from occamkit.network import Layout
+    from occamkit.network.size import log10_functions
     from occamkit.task import vocabulary
-    from occamkit.task.size import search_size
     from occamkit.units import show
 
     search = task.spec.search
     entries = vocabulary.all_primitives(registry, search.primitives)
     constants = [vocabulary.constant(item) for item in search.constants]
     repeats = search.repeats or [1] * search.depth
-    arities = [[entry.value.arity for entry in entries] * times for times in repeats]
-    leaves = len(dataset.variables) + len(constants)
-    size = search_size(leaves, len(dataset.outputs), arities, search.skip_connections)
+    columns = len(dataset.variables) + len(constants)
+    primitives = [entry.value for entry in entries]
+    layout = Layout.repeated(columns, primitives, repeats, len(dataset.outputs), search.skip_connections)
     return {
         "name": task.name,
         "rows": {part: len(getattr(dataset, part)) for part in ("train", "valid", "test")},
@@ -65,8 +66,8 @@ def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]
         "primitives": dict(Counter(entry.qualified for entry in entries)),
         "constants": [{"name": one.name, "unit": show(one.unit)} for one in constants],
         "depth": search.depth,
-        "weights": size.weights,
-        "log10_functions": round(size.functions, 2),
+        "weights": layout.parameters,
+        "log10_functions": round(log10_functions(layout), 2),
         "regularizers": [choice.name for choice in task.spec.regularizers],
         "fitness": task.spec.fitness.name,
         "wrapper": task.spec.wrapper.name if task.spec.wrapper is not None else None,
@@ -90,7 +91,7 @@ def _show(summary: dict[str, Any]) -> None:
         "penalties": ", ".join(name.removeprefix("occamkit:") for name in summary["regularizers"]) or "none",
         **({"wrapper": summary["wrapper"].removeprefix("occamkit:")} if summary["wrapper"] else {}),
         "search": f"depth {summary['depth']}, {summary['weights']} weights, "
-        f"about 10^{summary['log10_functions']:.0f} functions for each output",
+        f"at most 10^{summary['log10_functions']:.0f} functions for each output",
     }
     click.echo(f"{summary['name']}: ok")
     for key, text in lines.items():

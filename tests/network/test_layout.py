@@ -1,7 +1,13 @@
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 
+from occamkit.graph import Graph
 from occamkit.network import Layout, OccamNetwork
-from tests.engine_oracle import layouts
+from occamkit.network.reach import sample_of_edges
+from occamkit.network.size import log10_functions
+from tests.engine_oracle import all_edges, layouts
 from tests.engine_primitives import ADD, CHOOSE, MUL, PAPER, SIN
 
 
@@ -34,3 +40,12 @@ def test_the_mask_has_as_many_edges_as_there_are_parameters(layout):
     network = OccamNetwork(layout)
     assert int(network.mask.sum()) == layout.parameters
     assert len(layout.owners) == layout.arguments
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_the_size_of_a_search_is_a_bound_that_enough_copies_reach(skip):
+    layout = Layout.build(2, [[ADD, ADD, SIN, SIN], [ADD, SIN]], skip_connections=skip)
+    graph = Graph(2, [replace(primitive, commutative=False) for primitive in layout.primitives])
+    plain = Layout.build(2, [[graph.primitives[p] for p in layer.primitives] for layer in layout.layers], 1, skip)
+    written = set(graph.intern(sample_of_edges(plain, all_edges(plain))).view(-1).tolist())
+    assert len(written) == round(10 ** log10_functions(plain))
