@@ -12,8 +12,9 @@ setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt $(PACKS)
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' $(addprefix -e ./,$(PACK_FOLDERS))
+	@echo "setting up $(VENV): this takes one to three minutes the first time"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' $(addprefix -e ./,$(PACK_FOLDERS))
 	@touch $(READY)
 
 demo: setup

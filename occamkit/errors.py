@@ -98,7 +98,10 @@ class UnknownNameError(UserError):
         self.name = name
         self.allowed = tuple(allowed)
         self.nearest = nearest(name, self.allowed)
-        super().__init__(f"unknown {kind} {name!r}{did_you_mean(name, self.allowed)}{note}")
+        hint = did_you_mean(name, self.allowed)
+        # A full name says whose it is; of a short one, a near match is likelier than a pack that is not loaded.
+        says = note or hint if ":" in name else hint or note
+        super().__init__(f"unknown {kind} {name!r}{says}")
 
 
 class AmbiguousNameError(UserError):

@@ -1,10 +1,10 @@
-"""From a tree in base units to the formula that people read: simplified, over their columns, in their units."""
+"""From a tree over our columns to the formula that people read: simplified, over their own numbers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -12,7 +12,8 @@ import torch
 from sympy.printing.str import StrPrinter
 
 from occamkit.errors import FormulaError
-from occamkit.graph import Expression
+from occamkit.graph import Apply, Expression, Leaf
+from occamkit.task.dataset import Scale
 from occamkit.task.formula import parse
 from occamkit.task.formula_folds import evaluate
 from occamkit.task.problem import Problem
@@ -49,57 +50,88 @@ def show(expression: Any) -> str:
 
 
 def formula_of(problem: Problem, tree: Expression, output: int) -> Formula:
-    """Return the formula of a tree, in the declared units, simplified where that changes no number.
+    """Return the formula of a tree, over the user's numbers, simplified where that changes no value.
 
-    sympy simplifies over domains of its own; what it returns is compared with the tree on the training rows, and
-    dropped for a plainer form when they differ.
+    sympy simplifies over domains of its own, and fails on some functions that pass through an infinity. What is shown
+    is read back and compared with the tree on the training rows; the last resort is the tree as calls of primitives.
     """
-    plain = _in_declared_units(problem, tree.sympy(), output)
-    for candidate in (_simplify(plain), plain):
+    for candidate in _algebra(problem, tree, output):
         text = show(candidate)
         if _agrees(problem, tree, output, text):
             return Formula(text, sympy.latex(candidate))
-    return Formula(show(plain), sympy.latex(plain))
+    text = _as_calls(problem, tree, output)
+    return Formula(text, rf"\mathtt{{{text}}}".replace("_", r"\_"))
 
 
-def _simplify(expression: Any) -> Any:
-    return sympy.simplify(expression) if sympy.count_ops(expression) <= MOST_OPERATIONS else expression
+def _algebra(problem: Problem, tree: Expression, output: int) -> Iterator[Any]:
+    """Yield the tree in sympy, simplified and then plain, as far as sympy can follow it."""
+    try:
+        plain = _over_users_numbers(problem, tree.sympy(), output)
+        if sympy.count_ops(plain) <= MOST_OPERATIONS:
+            yield sympy.simplify(plain)
+        yield plain
+    except Exception:  # noqa: BLE001 sympy raises whatever its parts raise on infinities; the caller has another form
+        return
 
 
-def _in_declared_units(problem: Problem, expression: Any, output: int) -> Any:
-    """Put the conversion of each column into the expression; nothing changes when all units are base units."""
-    measures = problem.dataset.measures
-    factors = {}
-    for variable, measure in zip(problem.dataset.variables, measures, strict=False):
-        if measure.factor != 1:
+def _over_users_numbers(problem: Problem, expression: Any, output: int) -> Any:
+    """Put the conversion of each column into the expression; nothing changes where there is none."""
+    dataset = problem.dataset
+    converted = {}
+    for variable, scale in zip(dataset.variables, dataset.scales, strict=False):
+        if scale.factor != 1 or scale.shift != 0:
             symbol = sympy.Symbol(variable.name, real=True)
-            factors[symbol] = symbol * _number(measure.factor)
-    place = len(problem.dataset.variables) + output
-    if place < len(measures) and measures[place].factor != 1:
-        return expression.xreplace(factors) / _number(measures[place].factor)
-    return expression.xreplace(factors) if factors else expression
+            converted[symbol] = (symbol - _number(scale.shift)) * _factor(scale)
+    scale = dataset.output_scale(output)
+    inside = expression.xreplace(converted) if converted else expression
+    return inside / _factor(scale) + _number(scale.shift) if scale != Scale(scale.measure) else inside
 
 
-def _number(factor: Fraction) -> Any:
-    simple = max(factor.numerator, factor.denominator) <= 1000
-    return sympy.Rational(factor.numerator, factor.denominator) if simple else sympy.Float(float(factor))
+def _factor(scale: Scale) -> Any:
+    exact = scale.measure.factor
+    if exact != 1 and max(exact.numerator, exact.denominator) <= 1000:
+        return sympy.Rational(exact.numerator, exact.denominator)
+    return _number(scale.factor)
+
+
+def _number(value: float) -> Any:
+    return sympy.Integer(int(value)) if value == int(value) and abs(value) < 1000 else sympy.Float(value)
+
+
+def _as_calls(problem: Problem, tree: Expression, output: int) -> str:
+    """Write the tree as calls of primitives, which the language of formulas reads."""
+    scales = {one.name: scale for one, scale in zip(problem.dataset.variables, problem.dataset.scales, strict=False)}
+    scale = problem.dataset.output_scale(output)
+    text = _call(tree, scales)
+    return text if scale == Scale(scale.measure) else f"{text}/{scale.factor!r} + {scale.shift!r}"
+
+
+def _call(tree: Expression, scales: Mapping[str, Scale]) -> str:
+    if isinstance(tree, Apply):
+        arguments = [*(_call(argument, scales) for argument in tree.arguments), *map(repr, tree.constants)]
+        return f"{tree.primitive.name}({', '.join(arguments)})"
+    if not isinstance(tree, Leaf):
+        raise TypeError(f"{type(tree).__name__} is neither Leaf nor Apply")
+    if tree.value is not None:
+        return repr(tree.value)
+    scale, name = scales.get(tree.name, Scale()), f"`{tree.name}`"
+    return name if scale == Scale(scale.measure) else f"(({name} - {scale.shift!r})*{scale.factor!r})"
 
 
 def _agrees(problem: Problem, tree: Expression, output: int, text: str) -> bool:
-    """Whether the text, read back, gives the tree's values on the training rows in declared units."""
-    columns = problem.exact_columns("train")
-    named = dict(zip((variable.name for variable in problem.variables), columns, strict=True))
-    measures = [float(measure.factor) for measure in problem.dataset.measures]
-    inputs = len(problem.dataset.variables)
-    declared = {
-        variable.name: columns[place] / (measures[place] if place < len(measures) else 1.0)
-        for place, variable in enumerate(problem.dataset.variables)
+    """Whether the text, read back, gives the tree's values on the training rows."""
+    dataset = problem.dataset
+    inputs, _ = dataset.part("train")
+    ours = {one.name: column for one, column in zip(dataset.variables, inputs, strict=True)}
+    theirs = {
+        one.name: scale.declared(column)
+        for one, scale, column in zip(dataset.variables, dataset.scales, inputs, strict=False)
     }
     try:
-        shown = evaluate(parse(text, declared, {}), declared, {})
+        shown = evaluate(parse(text, theirs, {}), theirs, {})
     except FormulaError:
         return False  # sympy wrote a function that the language of formulas does not have
-    scale = measures[inputs + output] if inputs + output < len(measures) else 1.0
-    expected = tree.evaluate(named).expand_as(shown) / scale
-    size = expected[torch.isfinite(expected)].abs().max() if torch.isfinite(expected).any() else torch.ones(())
-    return torch.allclose(shown.to(expected), expected, rtol=AGREEMENT, atol=AGREEMENT * float(size), equal_nan=True)
+    expected = dataset.output_scale(output).declared(tree.evaluate(ours).expand_as(shown))
+    finite = expected[torch.isfinite(expected)].abs()
+    size = float(finite.max()) if finite.numel() else 1.0
+    return torch.allclose(shown.to(expected), expected, rtol=AGREEMENT, atol=AGREEMENT * size, equal_nan=True)

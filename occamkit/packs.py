@@ -23,6 +23,7 @@ from occamkit import hookspecs
 from occamkit._version import __version__
 from occamkit.errors import PackError, nearest
 from occamkit.protocols import TaskFile
+from occamkit.shapes import require_shape
 from occamkit.trial import require_primitive
 
 BUILTIN: Final = "occamkit"
@@ -214,10 +215,12 @@ def _call_hook(pack: str, hook: str, function: Any) -> list[Any]:
 
 
 def _entry(pack: str, kind: str, value: Any) -> Entry:
-    if kind == "primitives":
-        require_primitive(pack, value)
     if kind == "tasks" and isinstance(value, Path):
         value = TaskFile(f"{pack}/{value.stem}", value)
+    if kind == "primitives":
+        require_primitive(pack, value)
+    else:
+        require_shape(pack, kind, value)
     name = getattr(value, "name", None)
     if not isinstance(name, str) or not name:
         raise PackError(pack, f"{value!r} has no name", member=f"{hookspecs.PROJECT}_{kind}")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from occamkit._version import __version__
 from occamkit.formulas import formula_of
+from occamkit.graph import Expression
 from occamkit.protocols import Task
 from occamkit.registry import Registry
 from occamkit.result import Found, OutputResult, Result
-from occamkit.task.load import load_task
+from occamkit.task.load import load_task, with_overrides
 from occamkit.task.problem import Problem, make_problem
 from occamkit.train.front import Candidate
 from occamkit.train.run import Observer, Outcome, train
@@ -38,7 +38,10 @@ def run(
     """
     registry = registry or Registry.load()
     changed = {key.replace("__", "."): value for key, value in overrides.items()}
-    loaded = load_task(task, registry, changed) if isinstance(task, str | Path) else task
+    if isinstance(task, str | Path):
+        loaded = load_task(task, registry, changed)
+    else:
+        loaded = with_overrides(task, registry, changed)
     problem = make_problem(loaded, registry, seed, device)
     return make_result(problem, train(problem, observe))
 
@@ -47,7 +50,7 @@ def make_result(problem: Problem, outcome: Outcome) -> Result:
     """Write out what a run found."""
     outputs = []
     for place, output in enumerate(problem.outputs):
-        shown: dict[str, Found] = {}
+        shown: dict[Expression, Found] = {}
         front = outcome.fronts[place][-MOST_SHOWN:]
         best, likeliest = outcome.best[place], outcome.likeliest[place]
         outputs.append(
@@ -73,18 +76,18 @@ def make_result(problem: Problem, outcome: Outcome) -> Result:
     )
 
 
-def _found(problem: Problem, candidate: Candidate, output: int, shown: dict[str, Found]) -> Found:
+def _found(problem: Problem, candidate: Candidate, output: int, shown: dict[Expression, Found]) -> Found:
     """Write one candidate out; each tree is simplified once."""
-    written = candidate.tree.written()
-    if written not in shown:
-        formula = formula_of(problem, candidate.tree, output)
-        shown[written] = Found(
+    tree = candidate.tree
+    if tree not in shown:
+        formula = formula_of(problem, tree, output)
+        shown[tree] = Found(
             expression=formula.text,
-            written=written,
+            written=tree.written(),
             latex=formula.latex,
             proposer="network",
             constants={f"c{place}": value for place, value in enumerate(candidate.tree.fitted)},
-            unit=_declared_unit(problem, output),
+            unit=problem.dataset.output_scale(output).measure.text,
             recurrence=None,
             fitness=candidate.fitness,
             score=candidate.score,
@@ -93,23 +96,4 @@ def _found(problem: Problem, candidate: Candidate, output: int, shown: dict[str,
             complexity=candidate.complexity,
             log_q=candidate.log_q if math.isfinite(candidate.log_q) else None,
         )
-    return shown[written]
-
-
-def _declared_unit(problem: Problem, output: int) -> str:
-    measures = problem.dataset.measures
-    place = len(problem.dataset.variables) + output
-    return measures[place].text if place < len(measures) else ""
-
-
-def parse_overrides(items: Mapping[str, str]) -> dict[str, Any]:
-    """Read the texts of `--set key=value` as TOML values; a bare word is a text."""
-    import tomllib
-
-    values: dict[str, Any] = {}
-    for key, text in items.items():
-        try:
-            values[key.replace(".", "__")] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            values[key.replace(".", "__")] = text
-    return values
+    return shown[tree]

@@ -248,7 +248,7 @@ def parse_quantity(text: str) -> tuple[Fraction, Measure]:
     number, _, unit = text.strip().partition(" ")
     try:
         return Fraction(number), parse(unit.strip())
-    except ValueError:
+    except (ValueError, ZeroDivisionError):
         raise UnitError(f"{text!r} is not a number followed by a unit, such as '9.81 m/s**2'") from None
 
 

@@ -112,6 +112,8 @@ def test_schema_describes_tasks_and_is_itself_valid(
         class Mine:
             name: ClassVar[str] = "mine"
             delta: float = 1.0
+            def score(self, predicted, target): ...
+            def ceiling(self, points): ...
 
         @hookimpl
         def occamkit_fitnesses():

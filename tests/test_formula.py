@@ -51,6 +51,9 @@ def value(text: str, primitives: dict[str, Primitive]) -> torch.Tensor:
         ("occamkit:add(x, occamkit:mul(x, 2))", 3 * X),
         ("pow_c(y, 2.5)", COLUMNS["y"] ** 2.5),
         ("Heaviside(x, 0)", (X > 0).double()),
+        ("Heaviside(x)", torch.where(X == 0, 0.5, (X > 0).double())),
+        ("(x > 1) + (x > 0) - (x < -1)", (X > 1).double() + (X > 0).double() - (X < -1).double()),
+        ("--x + - + -x", 2 * X),
     ],
 )
 def test_values(text: str, expected: torch.Tensor, primitives: dict[str, Primitive]) -> None:
@@ -72,11 +75,13 @@ def test_values(text: str, expected: torch.Tensor, primitives: dict[str, Primiti
         ("__import__('os')", "cannot read", 11),
         ("x.real", "cannot read '.'", 1),
         ("", "ends where", 0),
-        ("Max()", "Max needs arguments, got 0", 0),
+        ("Max()", "Max cannot take 0 arguments", 0),
         ("Piecewise(x)", "expected '\\('", 10),
         ("0 < x < 1", "comparisons do not chain", 6),
         ("sin(x", "expected ',' or '\\)'", 5),
-        ("(" * 500 + "x" + ")" * 500, "nested", None),
+        ("(" * 150 + "x" + ")" * 150, "nested", None),
+        ("+".join(["x"] * 3000), "more than 500 words", None),
+        ("Heaviside(x, 1, 2)", "cannot take 3 arguments", 0),
     ],
 )
 def test_errors_point_at_the_place(

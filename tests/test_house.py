@@ -21,8 +21,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # Low to high: a room may import from its own and from lower ones.
 ORDER = [
-    "_version", "errors", "units", "primitives", "protocols", "hookspecs", "trial", "packs", "registry", "task",
-    "network", "graph", "evaluate", "score", "train", "search", "result", "formulas", "solve", "report",
+    "_version", "errors", "units", "primitives", "protocols", "hookspecs", "shapes", "trial", "packs", "registry",
+    "task", "network", "graph", "evaluate", "score", "train", "search", "result", "formulas", "solve", "report",
     "export", "estimator", "testing", "cli",
 ]  # fmt: skip
 

@@ -98,7 +98,7 @@ def test_a_name_that_a_broken_pack_would_provide_names_the_pack_and_the_cause(ma
     with pytest.raises(UnknownNameError, match="pack 'raises' is broken: cannot be imported: RuntimeError"):
         registry.find("primitives", "raises:erf")
     with pytest.raises(UnknownNameError, match="may belong to a pack that is not loaded: 'raises' is broken"):
-        registry.find("primitives", "qwertz")
+        registry.find("primitives", "qwertzuiop")
     with pytest.raises(UnknownNameError, match="no pack 'absent' is installed"):
         registry.find("primitives", "absent:erf")
 
@@ -134,6 +134,13 @@ def _primitive(arguments: str, before: str = "") -> str:
     return f"{HEADER}{before}\n@hookimpl\ndef occamkit_primitives():\n    return [Elementwise({arguments})]\n"
 
 
+def _plugin(kind: str, field: str) -> str:
+    return (
+        f"{HEADER}from dataclasses import dataclass\n@dataclass\nclass Odd:\n    name = 'odd'\n    {field}\n"
+        f"@hookimpl\ndef occamkit_{kind}():\n    return [Odd]\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [
@@ -150,7 +157,13 @@ def _primitive(arguments: str, before: str = "") -> str:
         (f"{HEADER}@hookimpl\ndef occamkit_primitives():\n    1 / 0\n", "occamkit_primitives: ZeroDivisionError"),
         (f"{HEADER}@hookimpl\ndef occamkit_primitives(task):\n    return []\n", "occamkit_primitives"),
         (f"{HEADER}def occamkit_primitives():\n    return []\n", "not marked with @occamkit.hookimpl"),
-        (f"{HEADER}@hookimpl\ndef occamkit_fitnesses():\n    return [int]\n", "has no name"),
+        (f"{HEADER}@hookimpl\ndef occamkit_fitnesses():\n    return [int]\n", "must be a dataclass"),
+        (f"{HEADER}@hookimpl\ndef occamkit_wrappers():\n    return [3]\n", "must be a dataclass"),
+        (_plugin("fitnesses", "x: int = 1"), "has no method 'score'"),
+        (_plugin("fitnesses", "x: torch.Generator = None"), "cannot be an option of a task file"),
+        (_plugin("regularizers", "weight: float = 1.0"), "stage must be a Stage"),
+        (f"{HEADER}@hookimpl\ndef occamkit_commands():\n    return [print]\n", "has no method 'make_context'"),
+        (f"{HEADER}@hookimpl\ndef occamkit_tasks():\n    return ['task.toml']\n", "has no method 'data'"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("OCCAMKIT_API = 'new'", "is not a version range"),
     ],

@@ -107,7 +107,9 @@ class Correlation:
         wanted = target - target.mean()
         length = centred.norm(dim=1) * wanted.norm()
         # A constant prediction correlates with nothing: zero, not undefined.
-        return torch.where(length == 0, torch.zeros_like(length), (centred @ wanted).abs() / length).clamp(max=1.0)
+        return torch.where(length == 0, torch.zeros_like(length), (centred * wanted).sum(1).abs() / length).clamp(
+            max=1.0
+        )
 
     def ceiling(self, points: int) -> float:
         """Return 1."""

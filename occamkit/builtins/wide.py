@@ -15,7 +15,10 @@ from occamkit import Elementwise, units
 
 
 def _sum(*args: Tensor) -> Tensor:
-    return functools.reduce(torch.add, args)
+    # Sorted first: rounding may not depend on the order of the arguments, which is the core's to choose.
+    alike: list[Tensor] = torch.broadcast_tensors(*args)  # type: ignore[no-untyped-call]
+    ordered: Tensor = torch.stack(alike).sort(0).values
+    return functools.reduce(torch.add, ordered.unbind())
 
 
 def _max(*args: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from occamkit.cli.output import emit_json, json_option, pack_options, problems_of
+from occamkit.cli.output import SEED, emit_json, json_option, pack_options, problems_of
 
 if TYPE_CHECKING:
     from occamkit.registry import Registry
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("task")
-@click.option("--seed", default=0, show_default=True, help="Seed of drawn points and of the split.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of drawn points and of the split.")
 @pack_options
 @json_option
 def check(task: str, seed: int, block: tuple[str, ...], as_json: bool) -> None:
@@ -49,6 +49,7 @@ def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]
     from occamkit.network import Layout
     from occamkit.network.size import log10_functions
     from occamkit.task import vocabulary
+    from occamkit.task.problem import unsupported
     from occamkit.units import show
 
     search = task.spec.search
@@ -72,6 +73,7 @@ def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]
         "fitness": task.spec.fitness.name,
         "wrapper": task.spec.wrapper.name if task.spec.wrapper is not None else None,
         "packs": sorted({entry.pack for entry in entries}),
+        "not_yet": list(unsupported(task.spec, registry)),
     }
 
 
@@ -96,3 +98,5 @@ def _show(summary: dict[str, Any]) -> None:
     click.echo(f"{summary['name']}: ok")
     for key, text in lines.items():
         click.echo(f"  {key:<11}{text}")
+    for reason in summary["not_yet"]:
+        click.echo(f"note: occamkit run refuses this: {reason}", err=True)

@@ -7,26 +7,39 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from occamkit.errors import UserError
+from occamkit.task.spec import CsvData, TaskSpec
 
 if TYPE_CHECKING:
     from occamkit.result import Result
-    from occamkit.task.spec import TaskSpec
 
 
 def claim_folder(path: Path) -> Path:
     """Make a new folder for a run, or refuse before any time is spent."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if path.is_file():
+        raise UserError(f"--out: {path} is a file; name a new folder")
+    if path.is_dir() and any(path.iterdir()):
         raise UserError(f"--out: {path} exists already and is not empty; results are never overwritten")
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out: {path} cannot be made: {error.strerror}") from None
     return path
 
 
-def write_result(folder: Path, spec: TaskSpec, result: Result) -> None:
-    """Write the resolved task and the result, each whole or not at all."""
+def write_result(folder: Path, spec: TaskSpec, base: Path, result: Result) -> None:
+    """Write the resolved task and the result, each whole or not at all; paths in the task are relative to `base`."""
     from occamkit.task.load import dump_toml
 
-    _write(folder / "task.toml", dump_toml(spec))
+    _write(folder / "task.toml", dump_toml(_found_anywhere(spec, base)))
     _write(folder / "result.json", result.to_json())
+
+
+def _found_anywhere(spec: TaskSpec, base: Path) -> TaskSpec:
+    """Name the data file by its whole path, since the folder is another one."""
+    if not isinstance(spec.data, CsvData):
+        return spec
+    file = str((base / spec.data.file).resolve())
+    return spec.model_copy(update={"data": spec.data.model_copy(update={"file": file})})
 
 
 def _write(path: Path, text: str) -> None:

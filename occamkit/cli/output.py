@@ -12,6 +12,9 @@ import click
 
 from occamkit.errors import OccamkitError, Problem, TaskError, UserError
 
+SEED = click.IntRange(0, 2**63 - 1)
+"""What a seed may be."""
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import tomllib
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from occamkit.cli.output import json_option, pack_options
+from occamkit.cli.output import SEED, json_option, pack_options
 
 if TYPE_CHECKING:
     from occamkit.result import Found, Result
 
 
+REASONS = {"converged": "done", "steps": "out of steps", "seconds": "out of time", "interrupted": "interrupted"}
+
+
 @click.command()
 @click.argument("task")
-@click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or mps.")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Replace a value, as trainer.functions=500.")
 @click.option("--out", type=click.Path(path_type=Path), help="New folder for task.toml, trace.jsonl and result.json.")
@@ -41,9 +45,8 @@ def run(
 
     from occamkit.cli.folder import claim_folder, write_result
     from occamkit.cli.progress import follow
-    from occamkit.errors import UserError
     from occamkit.registry import Registry
-    from occamkit.solve import make_result, parse_overrides
+    from occamkit.solve import make_result
     from occamkit.task.load import load_task
     from occamkit.task.problem import make_problem
     from occamkit.train.run import train
@@ -51,12 +54,8 @@ def run(
 
     # Searches are many small operations: a second thread costs more in waiting than it brings.
     torch.set_num_threads(1)
-    pairs = dict(change.partition("=")[::2] for change in changes)
-    if any("=" not in change for change in changes):
-        raise UserError("--set takes KEY=VALUE, such as --set trainer.functions=500")
     registry = Registry.load(block=block)
-    overrides = {key.replace("__", "."): value for key, value in parse_overrides(pairs).items()}
-    loaded = load_task(task, registry, overrides)
+    loaded = load_task(task, registry, dict(map(read_change, changes)))
     folder = claim_folder(out) if out is not None else None
     problem = make_problem(loaded, registry, seed, device)
     tracing = trace_to(folder / "trace.jsonl") if folder is not None else nullcontext()
@@ -64,13 +63,26 @@ def run(
         outcome = train(problem, observe, trace)
     result = make_result(problem, outcome)
     if folder is not None:
-        write_result(folder, loaded.spec, result)
+        write_result(folder, loaded.spec, getattr(loaded, "folder", Path()), result)
     if as_json:
         click.echo(result.to_json())
     else:
         show_result(result, quiet)
     if any(output.best is None for output in result.outputs):
         raise click.exceptions.Exit(1)
+
+
+def read_change(text: str) -> tuple[str, Any]:
+    """Read KEY=VALUE; the value is TOML, and a bare word is a text."""
+    from occamkit.errors import UserError
+
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UserError(f"--set takes KEY=VALUE, such as --set trainer.functions=500, got {text!r}")
+    try:
+        return key, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, value
 
 
 def show_result(result: Result, quiet: bool) -> None:
@@ -82,8 +94,8 @@ def show_result(result: Result, quiet: bool) -> None:
         click.echo(_line(output.name, output.best))
     if not quiet:
         click.echo(
-            f"{result.stop} after {result.seconds:.1f} s, {result.steps} steps, {result.functions} functions "
-            f"({result.unique_functions} evaluated)",
+            f"{REASONS[result.stop]} after {result.seconds:.1f} s and {result.steps} steps: "
+            f"{result.functions:,} functions drawn, {result.unique_functions:,} different ones evaluated",
             err=True,
         )
 

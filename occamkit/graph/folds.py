@@ -26,11 +26,11 @@ class GraphFold:
     ) -> None:
         self.graph = graph
         self.states: list[Any] = []
-        """The state that each number stands for."""
+        """The state that each number stands for, until the graph is emptied."""
         self._combine = combine
         self._known: dict[Hashable, int] = {}
         self._asked: dict[tuple[int, tuple[int, ...]], int] = {}
-        self._leaves = [self._number(state) for state in leaves]
+        self._leaves = tuple(leaves)
         self._forester = Forester(graph)
         self._numbers = torch.zeros(0, dtype=torch.int64, device=graph.device)
         self._generation, self._next = -1, 0
@@ -52,7 +52,11 @@ class GraphFold:
             self._numbers = longer
         if self._generation != graph.generation:
             self._generation, self._next = graph.generation, graph.columns + 1
-            self._numbers[1 : self._next] = torch.tensor(self._leaves, device=graph.device)
+            self.states.clear()
+            self._known.clear()
+            self._asked.clear()
+            leaves = [self._number(state) for state in self._leaves]
+            self._numbers[1 : self._next] = torch.tensor(leaves, device=graph.device)
 
     def _learn(self, nodes: Tensor) -> None:
         ordered, sizes = self._forester.grouped(nodes)

@@ -46,12 +46,16 @@ class _Verdicts:
         self.regularizer = regularizer
         self.outputs = outputs
         self.fold = GraphFold(graph, [regularizer.leaf(variable) for variable in variables], regularizer.combine)
+        self._generation = graph.generation
         self._penalty = torch.zeros(len(outputs), 0, device=graph.device)  # [v, states]
         self._worth = torch.zeros(len(outputs), 0, device=graph.device)  # [v, states]
 
     def look(self, roots: Tensor) -> tuple[Tensor, Tensor]:
         """Return penalty and worth of functions roots[i] as output i: both [v, F]."""
         numbers = self.fold.numbers(roots.reshape(-1)).view_as(roots)
+        if self._generation != self.fold.graph.generation:
+            self._generation = self.fold.graph.generation
+            self._penalty, self._worth = self._penalty[:, :0], self._worth[:, :0]
         if self._penalty.shape[1] < len(self.fold.states):
             self._judge(self.fold.states[self._penalty.shape[1] :])
         return self._penalty.gather(1, numbers), self._worth.gather(1, numbers)

@@ -10,6 +10,8 @@ from torch import Tensor
 from occamkit.graph import Expression, Graph
 from occamkit.protocols import SymbolicRegularizer
 
+MOST_REMEMBERED = 100_000
+
 Reader = Callable[[int], Expression]
 """Reads the tree of a node."""
 
@@ -25,7 +27,7 @@ class SymbolicStage:
         self.graph = graph
         self.regularizers = tuple(regularizers)
         self.read = read
-        self._penalties: dict[str, float] = {}
+        self._penalties: dict[Expression, float] = {}
 
     def settle(self, scores: Tensor, roots: Tensor, top: int, ceiling: float) -> Tensor:
         """Return scores [R] in which the best `top` are final; copies the ranking to the host."""
@@ -42,10 +44,17 @@ class SymbolicStage:
         return settled
 
     def penalty(self, root: int) -> float:
-        """Return the weighted sum of penalties of one function, remembered by its text."""
+        """Return the weighted sum of penalties of one function, remembered by its tree."""
         tree = self.read(root)
-        text = tree.written()
-        if text not in self._penalties:
+        if tree not in self._penalties:
+            if len(self._penalties) >= MOST_REMEMBERED:
+                self._penalties.clear()
+            self._penalties[tree] = self._ask(tree)
+        return self._penalties[tree]
+
+    def _ask(self, tree: Expression) -> float:
+        try:
             written, simplified = tree.sympy(evaluate=False), tree.simplified()
-            self._penalties[text] = sum(one.weight * one.penalty(written, simplified) for one in self.regularizers)
-        return self._penalties[text]
+        except Exception:  # noqa: BLE001 sympy raises whatever its parts raise on infinities
+            return sum(one.weight for one in self.regularizers)  # what algebra cannot follow counts as trivial
+        return sum(one.weight * one.penalty(written, simplified) for one in self.regularizers)

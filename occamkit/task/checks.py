@@ -71,14 +71,14 @@ def _plugins(document: Document, registry: Registry) -> Iterator[Complaint]:
 
 def _search(document: Document, registry: Registry) -> Iterator[Complaint]:
     search = _table(document, "search")
-    readers: dict[str, Callable[[str], object]] = {
+    readers: dict[str, Callable[[Any], object]] = {
         "primitives": partial(vocabulary.primitive_entries, registry),
         "constants": vocabulary.constant,
     }
     for key, read in readers.items():
         items = search.get(key)
         for place, item in enumerate(items if isinstance(items, list) else []):
-            if isinstance(item, str):
+            if isinstance(item, str) or (key == "constants" and isinstance(item, int)):
                 yield from _complaint(("search", key, place), partial(read, item))
     repeats, depth = search.get("repeats"), search.get("depth", 3)
     if isinstance(repeats, list) and isinstance(depth, int) and len(repeats) != depth:
@@ -99,7 +99,7 @@ def _columns(document: Document) -> Iterator[Complaint]:
     implicit = "implicit" in document
     if implicit and document.get("outputs"):
         yield ("implicit",), "an implicit task has no outputs; keep one of the two"
-    elif not implicit and not document.get("outputs") and _table(document, "data").get("source") in {"csv", "formula"}:
+    elif not implicit and not document.get("outputs") and _table(document, "data").get("source") in ("csv", "formula"):
         yield ("outputs",), "is required: [[outputs]] with a name, or [implicit] with a value"
     if _table(document, "data").get("standardise") is True:
         for key in ("inputs", "outputs"):
@@ -115,7 +115,7 @@ def _columns(document: Document) -> Iterator[Complaint]:
 def _source(document: Document, registry: Registry, folder: Path) -> Iterator[Complaint]:
     data = _table(document, "data")
     source = data.get("source")
-    if source in {"csv", "formula"} and not document.get("inputs"):
+    if source in ("csv", "formula") and not document.get("inputs"):
         yield ("inputs",), "is required: one [[inputs]] for each column to use"
     if source == "csv" and isinstance(data.get("file"), str):
         yield from _csv(document, folder / data["file"])
@@ -168,7 +168,8 @@ def _drawn(document: Document, primitives: Mapping[str, Primitive]) -> Iterator[
             yield from _parsed(("inputs", place, "formula"), item["formula"], known, primitives)
             known.append(str(item.get("name")))
         limits = item.get("range")
-        if isinstance(limits, list) and len(limits) == 2 and not limits[0] < limits[1]:
+        limits = limits if isinstance(limits, list) and all(isinstance(one, int | float) for one in limits) else []
+        if len(limits) == 2 and not limits[0] < limits[1]:
             yield ("inputs", place, "range"), f"must go from low to high, got {limits}"
 
 

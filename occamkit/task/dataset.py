@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from occamkit.errors import DataError
 from occamkit.protocols import Output, Variable
-from occamkit.units import Measure
+from occamkit.units import PLAIN, Measure
 
 Part = Literal["train", "valid", "test"]
 
@@ -19,17 +19,30 @@ FEWEST_TRAINING_ROWS = 2
 
 
 @dataclass(frozen=True)
+class Scale:
+    """How a column's numbers came from the user's: ours = (theirs - shift) · factor."""
+
+    measure: Measure = PLAIN
+    factor: float = 1.0
+    shift: float = 0.0
+
+    def declared(self, values: Tensor) -> Tensor:
+        """Return values as the user has them."""
+        return values / self.factor + self.shift
+
+
+@dataclass(frozen=True)
 class Dataset:
     """Inputs and targets in base units, and which rows are for training, choosing and reporting.
 
-    measures: the units as declared, inputs first; dividing a base-unit value by the factor gives the user's number.
+    scales: how the columns came from the user's, inputs first, then outputs.
     """
 
     inputs: Tensor  # [u, n]
     targets: Tensor  # [v, n]
     variables: tuple[Variable, ...]
     outputs: tuple[Output, ...]
-    measures: tuple[Measure, ...]
+    scales: tuple[Scale, ...]
     train: Tensor  # row indices
     valid: Tensor
     test: Tensor
@@ -44,16 +57,10 @@ class Dataset:
         index: Tensor = getattr(self, name)
         return self.inputs.index_select(1, index), self.targets.index_select(1, index)
 
-    def to(self, device: torch.device | str, dtype: torch.dtype) -> Dataset:
-        """Return the same rows on another device, in another precision."""
-        return replace(
-            self,
-            inputs=self.inputs.to(device, dtype),
-            targets=self.targets.to(device, dtype),
-            train=self.train.to(device),
-            valid=self.valid.to(device),
-            test=self.test.to(device),
-        )
+    def output_scale(self, output: int) -> Scale:
+        """Return the scale of an output; the relation of an implicit task is a plain number."""
+        place = len(self.variables) + output
+        return self.scales[place] if place < len(self.scales) else Scale()
 
 
 def split_rows(rows: int, valid: float, test: float, seed: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -71,10 +78,14 @@ def split_rows(rows: int, valid: float, test: float, seed: int) -> tuple[Tensor,
     return cuts[0].sort().values, cuts[1].sort().values, cuts[2].sort().values
 
 
-def standardise(columns: Tensor, names: Sequence[str]) -> Tensor:
-    """Shift and scale each row of [c, n] to mean 0 and deviation 1, over all rows."""
-    deviation = columns.std(1, correction=0, keepdim=True)
-    for name, value in zip(names, deviation.squeeze(1).tolist(), strict=True):
+def standardise(columns: Tensor, names: Sequence[str]) -> tuple[Tensor, list[Scale]]:
+    """Shift and scale each row of [c, n] to mean 0 and deviation 1, over all rows as the paper does."""
+    deviations, means = columns.std(1, correction=0), columns.mean(1)
+    for name, value in zip(names, deviations.tolist(), strict=True):
         if value == 0:
             raise DataError(f"column {name!r} has one value only and cannot be standardised", column=name)
-    return (columns - columns.mean(1, keepdim=True)) / deviation
+    scales = [
+        Scale(factor=1 / deviation, shift=mean)
+        for deviation, mean in zip(deviations.tolist(), means.tolist(), strict=True)
+    ]
+    return (columns - means[:, None]) / deviations[:, None], scales

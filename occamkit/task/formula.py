@@ -51,9 +51,14 @@ _DEEPEST: Final = 100
 _ALIASES: Final = {"^": "**", "Abs": "abs", "ln": "log"}
 
 
+_LONGEST: Final = 500
+
+
 def parse(text: str, names: Collection[str], primitives: Mapping[str, Primitive] | None = None) -> Node:
     """Read a formula over columns called `names`; `primitives` may be called by their names."""
     parser = _Parser(text, names, primitives or {})
+    if len(parser.tokens) > _LONGEST:
+        raise FormulaError(text, parser.tokens[_LONGEST][2], f"has more than {_LONGEST} words and signs")
     tree = parser.conditional()
     parser.finish()
     return tree
@@ -133,12 +138,13 @@ class _Parser:
         return left
 
     def _unary(self) -> Node:
-        if self._peek("-"):
-            self.place += 1
-            return Call("-x", (self._unary(),))
-        if self._peek("+"):
-            self.place += 1
-            return self._unary()
+        signs = ""
+        while self._peek("-", "+"):
+            signs += self._next("a sign")[1]
+        value = self._power()
+        return Call("-x", (value,)) if signs.count("-") % 2 else value
+
+    def _power(self) -> Node:
         base = self._atom()
         if self._peek("**", "^"):
             self.place += 1
@@ -190,8 +196,9 @@ class _Parser:
     def _require_arity(self, name: str, function: str, given: int, position: int) -> None:
         if function in FUNCTIONS:
             arity = FUNCTIONS[function].arity
-            if given < FUNCTIONS[function].least:
-                raise FormulaError(self.text, position, f"{name} needs arguments, got {given}")
+            most = FUNCTIONS[function].most
+            if given < FUNCTIONS[function].least or (most is not None and given > most):
+                raise FormulaError(self.text, position, f"{name} cannot take {given} arguments")
         elif function in self.primitives:
             arity = self.primitives[function].arity + len(self.primitives[function].constants)
         else:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from occamkit.protocols import Primitive
 from occamkit.task.formula import Call, Name, Node, Number
-from occamkit.task.functions import CONSTANTS, FUNCTIONS
+from occamkit.task.functions import CONSTANTS, FUNCTIONS, as_number
 
 
 def evaluate(tree: Node, columns: Mapping[str, Tensor], primitives: Mapping[str, Primitive]) -> Tensor:
@@ -34,6 +34,8 @@ def to_sympy(tree: Node, primitives: Mapping[str, Primitive]) -> Any:
     if isinstance(tree, Name):
         return sympy.Symbol(tree.name, real=True)
     arguments = [to_sympy(argument, primitives) for argument in tree.arguments]
+    if tree.function != "Piecewise":
+        arguments = list(map(as_number, arguments))
     if tree.function in FUNCTIONS:
         return FUNCTIONS[tree.function].sympy(*arguments)
     return primitives[tree.function].sympy(*arguments)

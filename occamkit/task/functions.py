@@ -15,14 +15,23 @@ CONSTANTS: Final = {"pi": math.pi, "E": math.e, "e": math.e}
 """Numbers with a name, for formulas and for `search.constants`."""
 
 
+# What is true or false in sympy; its symbols claim to be, too.
+_TRUTHS: Final = (
+    sympy.core.relational.Relational,
+    sympy.logic.boolalg.BooleanFunction,
+    sympy.logic.boolalg.BooleanAtom,
+)
+
+
 @dataclass(frozen=True)
 class Function:
-    """One function in both worlds; arity None takes any number of arguments from `least` on."""
+    """One function in both worlds; arity None takes any number of arguments from `least` to `most`."""
 
     arity: int | None
     torch: Callable[..., Tensor]
     sympy: Callable[..., Any]
     least: int = 1
+    most: int | None = None
 
 
 def _piecewise(*arguments: Tensor) -> Tensor:
@@ -37,7 +46,7 @@ def _piecewise_sympy(*arguments: Any) -> Any:
 
 
 def _truth(test: Any) -> Any:
-    return test if isinstance(test, sympy.logic.boolalg.Boolean) else sympy.Ne(test, 0)
+    return test if isinstance(test, _TRUTHS) else sympy.Ne(test, 0)
 
 
 def _power_sympy(base: Any, exponent: Any) -> Any:
@@ -48,7 +57,18 @@ def _power_sympy(base: Any, exponent: Any) -> Any:
 
 
 def _step(x: Tensor, *at_zero: Tensor) -> Tensor:
-    return torch.where(torch.isnan(x), x, (x > 0).to(x.dtype))
+    middle = at_zero[0] if at_zero else torch.full_like(x, 0.5)
+    return torch.where(torch.isnan(x), x, torch.where(x == 0, middle, (x > 0).to(x.dtype)))
+
+
+def _compare(test: Callable[[Tensor, Tensor], Tensor], relation: Callable[..., Any]) -> Function:
+    """A comparison is the number 1 or 0, so that it may be added and multiplied."""
+    return Function(2, lambda a, b: test(a, b).to(a.dtype), relation)
+
+
+def as_number(expression: Any) -> Any:
+    """Return a comparison as 1 or 0 in sympy, and anything else as it is."""
+    return sympy.Piecewise((1, expression), (0, True)) if isinstance(expression, _TRUTHS) else expression
 
 
 def _extreme(of: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -65,12 +85,12 @@ _OPERATORS: Final = {
     "*": _two(torch.mul, lambda a, b: a * b),
     "/": _two(torch.div, lambda a, b: a / b),
     "**": _two(torch.pow, _power_sympy),
-    "<": _two(torch.lt, sympy.Lt),
-    "<=": _two(torch.le, sympy.Le),
-    ">": _two(torch.gt, sympy.Gt),
-    ">=": _two(torch.ge, sympy.Ge),
-    "==": _two(torch.eq, sympy.Eq),
-    "!=": _two(torch.ne, sympy.Ne),
+    "<": _compare(torch.lt, sympy.Lt),
+    "<=": _compare(torch.le, sympy.Le),
+    ">": _compare(torch.gt, sympy.Gt),
+    ">=": _compare(torch.ge, sympy.Ge),
+    "==": _compare(torch.eq, sympy.Eq),
+    "!=": _compare(torch.ne, sympy.Ne),
     "-x": Function(1, torch.neg, lambda a: -a),
 }
 
@@ -87,7 +107,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "ceiling": Function(1, torch.ceil, sympy.ceiling),
     "Max": Function(None, _extreme(torch.amax), sympy.Max),
     "Min": Function(None, _extreme(torch.amin), sympy.Min),
-    "Heaviside": Function(None, _step, lambda x, *at_zero: sympy.Heaviside(x, 0)),
+    "Heaviside": Function(None, _step, sympy.Heaviside, most=2),
     "Piecewise": Function(None, _piecewise, _piecewise_sympy, least=2),
 }
 """By the name that a formula uses; operators are not words, so nothing clashes with them."""

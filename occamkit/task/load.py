@@ -31,10 +31,12 @@ def load_task(task: str | Path, registry: Registry | None = None, overrides: Map
     """
     registry = registry or Registry.load()
     path = Path(task)
-    if path.suffix not in {".toml", ".json"} and not path.is_file():
+    if path.suffix not in {".toml", ".json"} and not _is_file(path):
+        if path.suffix and str(task) not in registry.names("tasks"):
+            _read(path)  # looks like a file: says what is wrong with it
         entry = registry.find("tasks", str(task))
         if not isinstance(entry.value, TaskFile):
-            return entry.value  # type: ignore[no-any-return]
+            return with_overrides(entry.value, registry, overrides or {})
         path = entry.value.path
     text = _read(path)
     document, lines = _parse(path, text)
@@ -42,10 +44,38 @@ def load_task(task: str | Path, registry: Registry | None = None, overrides: Map
         _override(document, key, value)
     rows_of = _rows_of(document, registry, path)
     if rows_of is not None:
-        for key in ("inputs", "outputs"):
-            document.setdefault(key, [one.model_dump(exclude_none=True) for one in getattr(rows_of.spec, key)])
+        _take_columns(document, rows_of, _shown(path))
     spec = check_document(document, registry, path.parent, file=_shown(path), lines=lines)
     return PreparedTask(spec, registry, path.parent, rows_of)
+
+
+def with_overrides(task: Task, registry: Registry, overrides: Mapping[str, Any]) -> Task:
+    """Return a task with some of its values replaced, checked again."""
+    if not overrides:
+        return task
+    document = task.spec.model_dump(exclude_none=True)
+    for key, value in overrides.items():
+        _override(document, key, value)
+    folder = task.folder if isinstance(task, PreparedTask) else Path()
+    spec = check_document(document, registry, folder, file=task.name)
+    rows_of = task.rows_of if isinstance(task, PreparedTask) else task
+    return PreparedTask(spec, registry, folder, rows_of)
+
+
+def _take_columns(document: dict[str, Any], rows_of: Task, file: str) -> None:
+    """Give a document the columns of the task whose rows it uses; it may not have others."""
+    for key in ("inputs", "outputs"):
+        theirs = [one.model_dump(exclude_none=True) for one in getattr(rows_of.spec, key)]
+        if key in document and theirs and document[key] != theirs:
+            raise TaskError([Problem(f"are those of the task {rows_of.name!r}; leave them out", key=key, file=file)])
+        document.setdefault(key, theirs)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _rows_of(document: Mapping[str, Any], registry: Registry, path: Path) -> Task | None:
@@ -113,8 +143,8 @@ def _read(path: Path) -> str:
         match = nearest(path.stem, (other.stem for other in path.parent.glob("*.toml")))
         hint = f"; did you mean {match!r}?" if match else ""
         raise TaskError([Problem(f"no such file{hint}", file=str(path))]) from None
-    except IsADirectoryError:
-        raise TaskError([Problem("is a folder, not a task file", file=str(path))]) from None
+    except OSError as error:
+        raise TaskError([Problem(f"cannot be read: {error.strerror}", file=str(path))]) from None
     except UnicodeDecodeError as error:
         raise TaskError([Problem(f"is not UTF-8 text (byte {error.start})", file=str(path))]) from None
 

@@ -6,17 +6,16 @@ of a pack's plugin is found like any other, and so that the schema for editors k
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import operator
-import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
 from occamkit.packs import Entry
 from occamkit.registry import Registry
+from occamkit.shapes import plugin_options
 from occamkit.task.spec import Choice, CsvData, FormulaData, PmlbData, Search, TaskData, TaskSpec
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -72,21 +71,4 @@ def _variant(registry: Registry, entry: Entry) -> type[Choice]:
     names = tuple(name for name in (entry.name, entry.qualified) if name in registry.names(entry.kind))
     named = _extend(Choice, entry.qualified, name=(Literal[names], ...))
     named.__doc__ = entry.value.__doc__
-    return _extend(named, entry.qualified, **_options(entry.value))
-
-
-def _options(plugin: type[Any]) -> Mapping[str, Any]:
-    """Return the dataclass fields of a plugin as pydantic fields; a weight is never negative."""
-    hints = typing.get_type_hints(plugin, include_extras=True)
-    options: dict[str, Any] = {}
-    for field in dataclasses.fields(plugin):
-        hint = hints[field.name]
-        if field.name == "weight":
-            hint = Annotated[hint, Field(ge=0)]
-        if field.default is not dataclasses.MISSING:
-            options[field.name] = (hint, field.default)
-        elif field.default_factory is not dataclasses.MISSING:
-            options[field.name] = (hint, Field(default_factory=field.default_factory))
-        else:
-            options[field.name] = (hint, ...)
-    return options
+    return _extend(named, entry.qualified, **plugin_options(entry.value))

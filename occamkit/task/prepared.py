@@ -16,7 +16,7 @@ from occamkit.protocols import Output, Stage, StructureRegularizer, Task, Variab
 from occamkit.registry import Registry
 from occamkit.task import vocabulary
 from occamkit.task.checks import callable_primitives
-from occamkit.task.dataset import Dataset, split_rows, standardise
+from occamkit.task.dataset import Dataset, Scale, split_rows, standardise
 from occamkit.task.reach import passes
 from occamkit.task.shape import Complaint
 from occamkit.task.sources import csv, formula, pmlb
@@ -63,11 +63,11 @@ class PreparedTask:
         primitives = [entry.value for entry in vocabulary.all_primitives(self.registry, search.primitives)]
         for choice in self.spec.regularizers:
             regularizer = vocabulary.make_plugin(self.registry, "regularizers", choice)
-            if regularizer.stage is not Stage.STRUCTURE or not self.spec.inputs:
+            if regularizer.stage is not Stage.STRUCTURE or regularizer.weight == 0 or not self.spec.inputs:
                 continue
             fold = cast("StructureRegularizer", regularizer)
             for place, output in enumerate(self.outputs):
-                if passes(fold, primitives, variables, output, search.depth) is False:
+                if passes(fold, primitives, variables, output, search.depth, search.skip_connections) is False:
                     explain = getattr(fold, "explain", lambda *_: "every one is vetoed")
                     yield (
                         ("outputs", place, "unit"),
@@ -84,8 +84,9 @@ class PreparedTask:
             raise DataError(f"task {source.source!r} was not loaded")
         names, columns = self._columns(source, seed)
         measures = self._measures(names)
+        scales = [Scale(measure, float(measure.factor)) for measure in measures]
         if getattr(source, "standardise", False):
-            columns = standardise(columns, names)
+            columns, scales = standardise(columns, names)
         inputs = len(names) - (0 if self.spec.implicit is not None else len(self._outputs(names)))
         targets = columns[inputs:]
         if self.spec.implicit is not None:
@@ -96,7 +97,7 @@ class PreparedTask:
             targets=targets,
             variables=tuple(Variable(names[i], measures[i].dim) for i in range(inputs)),
             outputs=self.outputs or tuple(Output(name, DIMENSIONLESS) for name in names[inputs:]),
-            measures=tuple(measures),
+            scales=tuple(scales),
             train=train,
             valid=valid,
             test=test,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -60,7 +61,8 @@ class Problem:
 def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "auto") -> Problem:
     """Read the task's data and make its plugins."""
     spec, dataset = task.spec, task.data(seed)
-    _require_supported(spec, registry)
+    for reason in unsupported(spec, registry):
+        raise UserError(reason)
     constants = tuple(map(vocabulary.constant, spec.search.constants))
     return Problem(
         name=task.name,
@@ -77,18 +79,22 @@ def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "a
     )
 
 
-def _require_supported(spec: TaskSpec, registry: Registry) -> None:
-    """Refuse what a task file may say but the search cannot do yet, rather than pass over it."""
-    for entry in vocabulary.all_primitives(registry, spec.search.primitives):
-        if entry.value.constants:
-            raise UserError(
-                f"search.primitives: {entry.name!r} carries a constant to be fitted, which the search cannot do yet; "
-                f"leave it out and list numbers in search.constants"
-            )
+def unsupported(spec: TaskSpec, registry: Registry) -> Iterator[str]:
+    """Yield what a task file may say but the search cannot do yet; it is refused rather than passed over."""
+    fitted = [
+        entry.name for entry in vocabulary.all_primitives(registry, spec.search.primitives) if entry.value.constants
+    ]
+    if fitted:
+        yield (
+            f"search.primitives: {fitted[0]!r} carries a constant to be fitted, which the search cannot do yet; "
+            f"leave it out and list numbers in search.constants"
+        )
+    if spec.implicit is not None:
+        yield "implicit: the search cannot tell relations from trivialities such as 1 = 1 yet"
     if spec.wrapper is not None:
-        raise UserError(f"wrapper: the search cannot use {spec.wrapper.name!r} yet; leave [wrapper] out")
+        yield f"wrapper: the search cannot use {spec.wrapper.name!r} yet; leave [wrapper] out"
     if spec.proposers:
-        raise UserError("proposers: the search is the network's alone as yet; leave [[proposers]] out")
+        yield "proposers: the search is the network's alone as yet; leave [[proposers]] out"
 
 
 def choose_device(name: str) -> torch.device:
@@ -100,4 +106,7 @@ def choose_device(name: str) -> torch.device:
     if not available.get(kind, False):
         usable = ", ".join(one for one, there in available.items() if there)
         raise UserError(f"device {name!r} is not available here; there is {usable}")
-    return torch.device(name)
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise UserError(f"device {name!r} cannot be read; write cpu, cuda, cuda:0 or mps") from None

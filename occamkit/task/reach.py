@@ -21,12 +21,17 @@ def passes(
     variables: Sequence[Variable],
     output: Output,
     depth: int,
+    skip_connections: bool,
 ) -> bool | None:
-    """Whether some function of at most this depth is not vetoed; None when there are too many to tell."""
-    distinct = {primitive.name: primitive for primitive in primitives}.values()
+    """Whether some function of at most this depth is not vetoed; None when there are too many to tell.
+
+    Without skip connections functions are of exactly this depth.
+    """
+    distinct = list(dict.fromkeys(primitives))
     states: set[Any] = {regularizer.leaf(variable) for variable in variables}
     for layer in range(depth + 1):
-        if any(not regularizer.verdict(state, output).veto for state in states):
+        counts = skip_connections or layer == depth
+        if counts and any(not regularizer.verdict(state, output).veto for state in states):
             return True
         if layer == depth:
             break
@@ -37,7 +42,7 @@ def passes(
             for primitive in distinct
             for arguments in itertools.product(states, repeat=primitive.arity)
         }
-        if grown <= states:
+        if skip_connections and grown <= states:
             break
-        states |= grown
+        states = states | grown if skip_connections else grown
     return False

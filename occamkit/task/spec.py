@@ -132,7 +132,7 @@ class Trainer(Section):
 
     functions: Count = Field(2000, description="Functions drawn in each step (the paper's R).")
     top: Count = Field(10, description="Functions that each step learns from (the paper's lambda).")
-    learning_rate: Positive = Field(0.05, description="Step size of Adam.")
+    learning_rate: Annotated[float, Field(gt=0, le=1000)] = Field(0.05, description="Step size of Adam.")
     batch: Count | None = Field(None, description="Rows in a mini-batch; absent, all rows in every step.")
     dtype: Literal["float32", "float64"] = Field("float32", description="Precision of the search; results are exact.")
     undefined_weight: Annotated[float, Field(ge=0)] = Field(

@@ -32,15 +32,17 @@ def all_primitives(registry: Registry, items: Iterable[str]) -> list[Entry]:
 
 def constant(item: float | str) -> Variable:
     """Return one item of `search.constants` as a leaf, in base units."""
-    if not isinstance(item, str):
-        return Variable(f"{item:g}", DIMENSIONLESS, float(item))
-    if item in CONSTANTS:
+    if isinstance(item, str) and item in CONSTANTS:
         return Variable(item, DIMENSIONLESS, CONSTANTS[item])
     try:
+        if not isinstance(item, str):
+            return Variable(str(item), DIMENSIONLESS, float(item))
         number, measure = parse_quantity(item)
+        return Variable(item, measure.dim, float(number * measure.factor))
     except UnitError as error:
         raise UserError(f"{error}; or one of {', '.join(CONSTANTS)}") from None
-    return Variable(item, measure.dim, float(number * measure.factor))
+    except ArithmeticError:
+        raise UserError(f"{item!r} is not a number that a computer can hold") from None
 
 
 def make_plugin(registry: Registry, kind: str, choice: Choice) -> Any:

@@ -41,7 +41,7 @@ class Figures:
         The task's own measure comes first; where it tells no difference, the mean square does.
         """
         part = "valid" if "valid" in self.mse else "train"
-        return self.loss[part], self.mse[part]
+        return self.loss[part], float(f"{self.mse[part]:.9g}")  # beyond nine digits it is rounding
 
     @property
     def exact(self) -> bool:
@@ -52,15 +52,17 @@ class Figures:
 def figures_of(problem: Problem, tree: Expression, output: int) -> Figures:
     """Evaluate a function on every part of the rows."""
     figures = Figures()
-    factor = _output_factor(problem, output)
+    scale = problem.dataset.output_scale(output)
     for part in PARTS:
-        columns, targets = problem.exact_columns(part), problem.dataset.part(part)[1][output]
+        inputs, outputs = problem.dataset.part(part)
+        targets = outputs[output]
         if targets.numel() == 0:
             continue
-        named = dict(zip((variable.name for variable in problem.variables), columns, strict=True))
+        # Given constants carry their own value: a column that is called like one is another thing.
+        named = dict(zip((variable.name for variable in problem.dataset.variables), inputs, strict=True))
         predicted = tree.evaluate(named).expand_as(targets)
         figures.loss[part] = _loss(problem.fitness, predicted, targets)
-        _enter(figures, part, (predicted - targets) / factor, targets / factor)
+        _enter(figures, part, scale.declared(predicted) - scale.declared(targets), scale.declared(targets))
     return figures
 
 
@@ -82,10 +84,3 @@ def _enter(figures: Figures, part: Part, error: Tensor, target: Tensor) -> None:
     figures.mse[part] = mse if undefined == 0 else float("inf")
     figures.r2[part] = 1 - figures.mse[part] / variance if variance > 0 else float(mse == 0)
     figures.relative[part] = (figures.mse[part] / size) ** 0.5 if size > 0 else figures.mse[part] ** 0.5
-
-
-def _output_factor(problem: Problem, output: int) -> float:
-    """Return what a number in the output's declared unit is multiplied with to be in base units."""
-    measures = problem.dataset.measures
-    place = len(problem.dataset.variables) + output
-    return float(measures[place].factor) if place < len(measures) else 1.0

@@ -47,9 +47,16 @@ class Front:
         self._bars = torch.full((MOST_COMPLEX + 1,), -torch.inf, device=problem.device, dtype=problem.dtype)
 
     def look(self, step: Step) -> None:
-        """Look at the functions [R] of one step; reads back one number per complexity, and what improves."""
-        roots, fitness = step.roots[self.output], step.scores.fitness[self.output]
-        score = step.scores.score[self.output].masked_fill(~torch.isfinite(fitness), -torch.inf)
+        """Look at the functions of one step; reads back one number per complexity, and what improves.
+
+        Scores on different rows cannot be compared, so of a mini-batch only the leaders are looked at, on all rows.
+        """
+        functions = step.leaders[self.output] if step.batched else None
+        roots, scores = step.roots[self.output], step.top if step.batched else step.scores
+        if functions is not None:
+            roots = roots.index_select(0, functions)
+        fitness = scores.fitness[self.output]
+        score = scores.score[self.output].masked_fill(~torch.isfinite(fitness), -torch.inf)
         costs = self.trainer.graph.complexities.index_select(0, roots)
         level = costs.ceil().long().clamp_(max=MOST_COMPLEX)
         best = torch.full_like(self._bars, -torch.inf).scatter_reduce_(0, level, score, "amax")
@@ -62,7 +69,8 @@ class Front:
         self._bars = torch.maximum(self._bars, best)
         for complexity, at in enumerate(place.tolist()):
             if at >= 0:
-                log_q = self.trainer.log_q(step.sample.edges(place.new_tensor([at])), self.output)
+                drawn = place.new_tensor([at]) if functions is None else functions[at : at + 1]
+                log_q = self.trainer.log_q(step.sample.edges(drawn), self.output)
                 self._keep(complexity, self._candidate(int(roots[at]), float(score[at]), float(fitness[at]), log_q))
 
     def _candidate(self, root: int, score: float, fitness: float, log_q: float) -> Candidate:

@@ -9,6 +9,7 @@ import torch
 
 from occamkit.task.problem import Problem
 from occamkit.train.front import Candidate, Front
+from occamkit.train.interrupt import interrupts
 from occamkit.train.stop import Budget, Convergence, Restarts
 from occamkit.train.trace import Tracer, record
 from occamkit.train.trainer import Step, Trainer
@@ -51,7 +52,8 @@ def train(problem: Problem, observe: Observer | None = None, trace: Tracer | Non
     """Train until every output has an exact function, or starting afresh no longer helps, or the budget is spent.
 
     A run that has converged to something imperfect starts afresh; the best over all of them is kept. An interrupt
-    (Ctrl-C) ends the run with what it has. trace: called with every step's best and likeliest functions.
+    (Ctrl-C) ends the run after the step in progress, with what it has. trace: called with every step's best and
+    likeliest functions.
     """
     generator = torch.Generator(device=problem.device).manual_seed(problem.seed)
     budget = Budget(problem.spec.stop)
@@ -60,7 +62,7 @@ def train(problem: Problem, observe: Observer | None = None, trace: Tracer | Non
     convergence = Convergence(problem.spec.stop.same_fitness_steps)
     restarts = Restarts(problem.spec.stop.same_best_restarts)
     stop = None
-    try:
+    with interrupts() as interrupted:
         while stop is None:
             step = trainer.step()
             for front in fronts:
@@ -72,13 +74,14 @@ def train(problem: Problem, observe: Observer | None = None, trace: Tracer | Non
                 observe(_progress(trainer, step, budget.seconds, restarts.count, best))
             if all(one is not None and _good_enough(trainer, one) for one in best):
                 stop = "converged"
-            elif (stop := budget.spent(trainer.steps)) is None and convergence.settled(step.top):
+            elif interrupted():
+                stop = "interrupted"
+            elif (stop := budget.spent(trainer.steps)) is None and convergence.settled(step.top.score):
                 if restarts.fruitless(best):
                     stop = "converged"
-                trainer.restart()
-                convergence = Convergence(problem.spec.stop.same_fitness_steps)
-    except KeyboardInterrupt:
-        stop = "interrupted"
+                else:
+                    trainer.restart()
+                    convergence = Convergence(problem.spec.stop.same_fitness_steps)
     return _outcome(trainer, fronts, stop, budget.seconds, restarts.count)
 
 

@@ -25,7 +25,7 @@ class Convergence:
 
     def settled(self, top: Tensor) -> bool:
         """Look at the scores [v, λ] that a step learnt from; reads them back from the device."""
-        best, worst = top[:, 0].tolist(), top[:, -1].tolist()
+        best, worst = top.amax(1).tolist(), top.amin(1).tolist()
         alike = best == worst
         self._same = self._same + 1 if alike and (not self._last or tuple(best) == self._last) else int(alike)
         self._last = tuple(best) if alike else ()

@@ -35,8 +35,7 @@ Tracer = Callable[[StepRecord], None]
 
 def record(trainer: Trainer, step: Step) -> StepRecord:
     """Describe a step; reads back a few numbers and two trees for each output."""
-    leaders = step.scores.score.argmax(1, keepdim=True)
-    roots = step.roots.gather(1, leaders).squeeze(1).tolist()
+    roots = step.roots.gather(1, step.leaders[:, :1]).squeeze(1).tolist()
     best = tuple(trainer.judge.read(root).written() for root in roots)
     # Entering the likeliest may empty a full graph, so the best are read before.
     likeliest = trainer.nodes_of(trainer.likeliest_edges())  # [v, 1]
@@ -45,7 +44,7 @@ def record(trainer: Trainer, step: Step) -> StepRecord:
         step=step.number,
         start=trainer.starts,
         best=best,
-        best_score=tuple(step.top[:, 0].tolist()),
+        best_score=tuple(step.top.score[:, 0].tolist()),
         likeliest=tuple(trainer.judge.read(root).written() for root in likeliest.squeeze(1).tolist()),
         likeliest_score=tuple(scores),
         entropy=float(trainer.network.entropy().detach().mean()),

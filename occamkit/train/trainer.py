@@ -31,14 +31,17 @@ TURNS = (0.0, 1.0, 5.0)
 class Step:
     """What one step drew and learnt; tensors stay on the device until somebody asks.
 
-    roots: the functions as node numbers. top: the scores that the step learnt from.
+    roots: the functions as node numbers. leaders: those that the step learnt from, best first. top: their scores on
+    all training rows, whatever rows the step drew.
     """
 
     number: int
     sample: Sample
     roots: Tensor  # [v, R]
     scores: Scores  # [v, R] each
-    top: Tensor  # [v, λ]
+    leaders: Tensor  # [v, λ], positions among the functions
+    top: Scores  # [v, λ] each
+    batched: bool
 
 
 class Trainer:
@@ -82,16 +85,21 @@ class Trainer:
         """Draw, score and learn once."""
         sample = self._sampler.draw(self.functions, self.generator)
         roots = self.graph.intern(sample)  # [v, R]
-        scores = self.judge.score(roots, self.top, self._batch())
+        rows = self._batch()
+        scores = self.judge.score(roots, self.top, rows)
         best, chosen = scores.score.topk(self.top, dim=1)  # [v, λ]
         outputs = torch.arange(len(roots), device=roots.device).repeat_interleave(self.top)
         edges = sample.edges(chosen.reshape(-1))  # [A, v·λ]
         self.optimizer.ascend(log_gradient(self.network, edges, outputs, self._weights(best)))
         self.steps += 1
-        return Step(self.steps, sample, roots, scores, best)
+        if rows is None:
+            top = Scores(best, scores.fitness.gather(1, chosen))
+        else:
+            top = self.judge.score(roots.gather(1, chosen), self.top)
+        return Step(self.steps, sample, roots, scores, chosen, top, rows is not None)
 
     def _weights(self, best: Tensor) -> Tensor:
-        """Weigh the i-th best of each output by score / i, in units of a perfect score: [v·λ]."""
+        """Weigh the i-th best of each output by score / i: [v·λ]. Adam does not mind in what unit."""
         ranks = torch.arange(1, self.top + 1, device=best.device)
         return (best / (self.judge.ceiling * ranks)).reshape(-1)
 
@@ -106,7 +114,8 @@ class Trainer:
     def likeliest_edges(self) -> Tensor:
         """Return the edges [A, 1] of the function of each output that the network now holds likeliest.
 
-        With E = 0 this is the largest weight of each argument, as in the paper, else the dynamic programme.
+        For a task that sets E = 0 this is the largest weight of each argument, as in the paper, else the dynamic
+        programme.
         """
         choose = argmax_edges if self.problem.spec.search.equalise == 0 else likeliest_edges
         return choose(self.network)

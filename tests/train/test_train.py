@@ -5,7 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
+import signal
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,11 +18,15 @@ from hypothesis import strategies as st
 
 import occamkit
 from occamkit import Registry
+from occamkit.errors import TaskError
 from occamkit.formulas import formula_of
 from occamkit.graph import Apply, Leaf
 from occamkit.solve import make_result
 from occamkit.task.formula import parse
 from occamkit.task.formula_folds import evaluate
+from occamkit.task.load import check_document
+from occamkit.task.prepared import PreparedTask
+from occamkit.task.problem import make_problem
 from occamkit.task.spec import Stop
 from occamkit.train.adam import Adam
 from occamkit.train.front import Front
@@ -105,7 +112,7 @@ def test_every_stop_rule(registry: Registry) -> None:
 
     def interrupt(progress: Progress) -> None:
         if progress.step.number == 4:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), signal.SIGINT)
 
     stopped = train(problem(registry, "exp(x/5)"), interrupt)
     assert (stopped.stop, stopped.steps) == ("interrupted", 4)
@@ -114,7 +121,7 @@ def test_every_stop_rule(registry: Registry) -> None:
 
 def test_convergence_counts_steps_in_a_row() -> None:
     rule = Convergence(3)
-    same, other, mixed = torch.full((2, 4), 5.0), torch.full((2, 4), 6.0), torch.tensor([[5.0, 4.0], [5.0, 5.0]])
+    same, other, mixed = torch.full((2, 2), 5.0), torch.full((2, 2), 6.0), torch.tensor([[5.0, 4.0], [5.0, 5.0]])
     assert [rule.settled(top) for top in (same, same, other, other, mixed, same, same, same)] == [False] * 7 + [True]
 
 
@@ -132,6 +139,86 @@ def test_several_outputs_are_selected_each_on_its_own(registry: Registry) -> Non
 def test_mini_batches_and_double_precision(registry: Registry) -> None:
     outcome = train(problem(registry, "x*x+x", trainer={"batch": 10, "functions": 500, "dtype": "float64"}))
     assert outcome.stop == "converged"
+
+
+def test_columns_may_be_called_like_constants(registry: Registry) -> None:
+    inputs = [{"name": name, "range": [1, 5]} for name in ("0", "1", "2")]
+    task = problem(registry, "`0`*`1` + `2`", inputs=inputs, search={"constants": [1, 2, "pi"]})
+    result = make_result(task, train(task))
+    assert result.outputs[0].best is not None
+    assert result.outputs[0].best.expression == "`0`*`1` + `2`"
+
+
+def test_constants_that_look_alike_are_told_apart(registry: Registry) -> None:
+    search = {"primitives": ["mul"], "constants": [1.00001, 1.00002], "depth": 1}
+    task = problem(registry, "1.00002*x", search=search, fitness={"name": "gaussian", "sigma": 1e-4})
+    best = make_result(task, train(task)).outputs[0].best
+    assert best is not None
+    assert best.expression == "1.00002*x"
+
+
+def test_formulas_of_standardised_data_are_over_the_users_numbers(registry: Registry, tmp_path: Path) -> None:
+    rows = "\n".join(f"{x},{3 * x + 100}" for x in range(1, 30))
+    (tmp_path / "line.csv").write_text(f"x,y\n{rows}\n")
+    document = {
+        "occamkit": 1, "name": "line", "data": {"source": "csv", "file": "line.csv", "standardise": True},
+        "inputs": [{"name": "x"}], "outputs": [{"name": "y"}], "stop": {"max_steps": 5},
+    }  # fmt: skip
+    spec = check_document(document, registry, tmp_path)
+    task = make_problem(PreparedTask(spec, registry, tmp_path), registry, 0, "cpu")
+    best = make_result(task, train(task)).outputs[0].best
+    assert best is not None
+    columns = {"x": torch.tensor([2.0, 10.0], dtype=torch.float64)}
+    shown = evaluate(parse(best.expression, columns, {}), columns, {})
+    torch.testing.assert_close(shown, torch.tensor([106.0, 130.0], dtype=torch.float64))
+    assert best.mse["test"] < 1e-20
+
+
+@pytest.mark.parametrize("name", ["max", "leq", "tanh", "exp"])
+def test_functions_that_pass_through_an_infinity_are_shown_truly(registry: Registry, name: str) -> None:
+    task = problem(registry, "x", search={"primitives": ["max", "log", "sub", "exp", "leq", "tanh", "inv"]})
+    find = {one: registry.find("primitives", one).value for one in ("max", "log", "sub", "exp", "leq", "tanh", "inv")}
+    x = Leaf("x")
+    nothing = Apply(find["sub"], (x, x))
+    lowest = Apply(find["log"], (nothing,))
+    tree = {
+        "max": Apply(find["max"], (lowest, x)),
+        "leq": Apply(find["leq"], (lowest, x, x, Leaf("1", 1.0))),
+        "tanh": Apply(find["tanh"], (Apply(find["inv"], (nothing,)),)),
+        "exp": Apply(find["exp"], (lowest,)),
+    }[name]
+    text = formula_of(task, tree, 0).text
+    columns = {"x": torch.linspace(1, 3, 5, dtype=torch.float64)}
+    primitives = {one: find[one] for one in find}
+    torch.testing.assert_close(evaluate(parse(text, columns, primitives), columns, primitives), tree.evaluate(columns))
+
+
+def test_a_fruitless_end_keeps_the_trained_network(registry: Registry) -> None:
+    stop = {"max_steps": 2000, "same_fitness_steps": 5, "same_best_restarts": 1}
+    task = problem(registry, "exp(x/5)", search={"primitives": ["mul", "add"], "depth": 2}, stop=stop)
+    outcome, untrained = train(task), Trainer(task, torch.Generator())
+    assert outcome.stop == "converged"
+    assert outcome.likeliest[0].log_q > untrained.log_q(untrained.likeliest_edges(), 0) + 0.1
+
+
+def test_mini_batches_are_judged_on_all_rows(registry: Registry) -> None:
+    full, batched = (
+        train(problem(registry, "exp(x/5)", trainer={"functions": 500, **trainer}, stop={"max_steps": 40}))
+        for trainer in ({}, {"batch": 3})
+    )
+    scores = [{one.tree: one.score for one in outcome.fronts[0]} for outcome in (full, batched)]
+    shared = scores[0].keys() & scores[1].keys()
+    assert shared
+    assert all(scores[0][tree] == pytest.approx(scores[1][tree], rel=1e-5) for tree in shared)
+    near = problem(registry, "x*x", trainer={"batch": 3, "functions": 500}, stop={"max_steps": 50, "score": 0.9})
+    assert train(near).stop == "converged"
+
+
+def test_overrides_of_a_task_object(registry: Registry) -> None:
+    task = occamkit.load_task("paper/2x2-3x", registry)
+    assert occamkit.run(task, registry=registry, device="cpu", stop__max_steps=1, trainer__functions=10).steps == 1
+    with pytest.raises(TaskError, match="unknown key"):
+        occamkit.run(task, registry=registry, nonsense__key=3)
 
 
 def test_undefined_functions_lose_and_take_part(registry: Registry) -> None:

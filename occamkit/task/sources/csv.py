@@ -44,8 +44,10 @@ def _open(path: Path) -> Iterator[TextIO]:
         raise DataError(f"no such file: {path}{hint}") from None
     except IsADirectoryError:
         raise DataError(f"{path} is a folder, not a file") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise DataError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
     except csv.Error as error:
         raise DataError(f"{path}: cannot be read as a table: {error}") from None
 

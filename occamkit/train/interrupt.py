@@ -1,0 +1,33 @@
+"""Ctrl-C between steps: the step in progress is finished first, so that nothing is left half done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def interrupts() -> Iterator[Callable[[], bool]]:
+    """Yield a question: was an interrupt asked for? A second one is not waited with.
+
+    Signals reach the main thread only; elsewhere the answer is always no.
+    """
+    asked = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, before)
