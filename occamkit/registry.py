@@ -121,9 +121,7 @@ class Registry:
             if owner not in {pack.name for pack in self.packs}:
                 return f"; no pack {owner!r} is installed"
             return ""
-        notes = [
-            f"{pack.name!r} is {pack.status} ({pack.reason})" for pack in missing if pack.status is not Status.DISABLED
-        ]
+        notes = [f"{pack.name!r} is {pack.status} ({pack.reason})" for pack in missing]
         return f"; it may belong to a pack that is not loaded: {', '.join(notes)}" if notes else ""
 
 
