@@ -102,16 +102,16 @@ def find_packs() -> Iterator[Found]:
 
 
 def _version(entry: EntryPoint) -> str:
-    # A distribution made by hand may have an entry point and no metadata.
+    # A distribution made by hand may have an entry point and no metadata; Python's versions differ in what they do then.
     try:
-        return entry.dist.version if entry.dist is not None else "unknown"
+        return (entry.dist.version if entry.dist is not None else None) or "unknown"
     except (AttributeError, KeyError, TypeError, FileNotFoundError):
         return "unknown"
 
 
 def _source(entry: EntryPoint) -> str:
     try:
-        return str(entry.dist.name) if entry.dist is not None else entry.value
+        return (entry.dist.name if entry.dist is not None else None) or entry.value
     except (AttributeError, KeyError, TypeError, FileNotFoundError):
         return entry.value
 

@@ -45,12 +45,15 @@ def make_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     monkeypatch.syspath_prepend(str(site))
     loaded = set(sys.modules)
 
-    def make(name: str, source: str, version: str = "1.0", distribution: str | None = None) -> None:
+    def make(
+        name: str, source: str, version: str = "1.0", distribution: str | None = None, metadata: bool = True
+    ) -> None:
         distribution = distribution or f"occamkit_{name}"
         (site / f"{distribution}_module.py").write_text(textwrap.dedent(source))
         info = site / f"{distribution}-{version}.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+        if metadata:
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
         (info / "entry_points.txt").write_text(f"[occamkit]\n{name} = {distribution}_module\n")
         importlib.invalidate_caches()
 

@@ -52,7 +52,7 @@ def test_list_everything_else(occamkit: Callable[..., Result], kind: str, regist
 
 
 def test_plugins_list(occamkit: Callable[..., Result], make_pack: Callable[..., None]) -> None:
-    make_pack("broken", "raise ImportError('no gsl')")
+    make_pack("broken", "raise ImportError('no gsl')", metadata=False)
     rows = {row["name"]: row for row in json.loads(occamkit("plugins", "list", "--json").stdout)}
     assert rows["occamkit"]["status"] == "ok"
     assert "add" in rows["occamkit"]["provides"]["primitives"]

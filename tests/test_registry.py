@@ -47,6 +47,14 @@ def test_a_bare_distribution_on_the_path_is_discovered(make_pack: Callable[..., 
     assert [entry.name for entry in registry.primitives("special")] == ["erf"]
 
 
+def test_a_distribution_without_metadata_is_discovered_too(make_pack: Callable[..., None]) -> None:
+    make_pack("bare", GOOD.format(name="erf"), metadata=False)
+    make_pack("raises", RAISES, metadata=False)
+    registry = Registry.load()
+    assert registry.versions()["bare"] == "unknown"
+    assert statuses(registry)["raises"] == "broken"
+
+
 def test_every_kind_of_trouble_has_its_own_status(make_pack: Callable[..., None]) -> None:
     make_pack("good", GOOD.format(name="erf"))
     make_pack("raises", RAISES)
