@@ -102,7 +102,7 @@ def find_packs() -> Iterator[Found]:
 
 
 def _version(entry: EntryPoint) -> str:
-    # A distribution made by hand may have an entry point and no metadata; Python's versions differ in what they do then.
+    # A distribution made by hand may have an entry point and no metadata; what then happens depends on the Python.
     try:
         return (entry.dist.version if entry.dist is not None else None) or "unknown"
     except (AttributeError, KeyError, TypeError, FileNotFoundError):
