@@ -15,7 +15,7 @@ from occamkit.errors import FormulaError
 from occamkit.protocols import Primitive
 from occamkit.task.checks import callable_primitives
 from occamkit.task.formula import parse
-from occamkit.task.formula_folds import evaluate, names_in, to_sympy
+from occamkit.task.formula_folds import evaluate, to_sympy
 
 X = torch.linspace(-2, 2, 9, dtype=torch.float64)
 COLUMNS = {"x": X, "y": X.square() + 0.5, "S": 2 * X, "lambda": X + 1, "x y": X - 1, "β": X, "I": X}
@@ -96,10 +96,6 @@ def test_towers_of_powers_are_harmless(primitives: dict[str, Primitive]) -> None
     tree = parse("9**9**9**9", ["x"], primitives)
     assert math.isinf(evaluate(tree, {"x": X}, primitives)[0])
     assert to_sympy(parse("7**5000", ["x"], primitives), primitives) is not None
-
-
-def test_names_in(primitives: dict[str, Primitive]) -> None:
-    assert set(names_in(parse("x*`x y` + sin(β)", COLUMNS, primitives))) == {"x", "x y", "β"}
 
 
 def trees() -> st.SearchStrategy[sympy.Expr]:

@@ -31,10 +31,6 @@ class TileLayer:
     starts: tuple[int, ...]
     runs: tuple[Run, ...]
 
-    def position(self, index: int) -> Tensor:
-        """Return the children at one argument position, of the nodes that have it: a prefix of `places`."""
-        return self.children[self.starts[index] : self.starts[index + 1]]
-
 
 @dataclass(frozen=True)
 class Tile:

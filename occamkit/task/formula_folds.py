@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from occamkit.protocols import Primitive
-from occamkit.task.formula import Call, Name, Node, Number
+from occamkit.task.formula import Name, Node, Number
 from occamkit.task.functions import CONSTANTS, FUNCTIONS, as_number
 
 
@@ -39,15 +39,6 @@ def to_sympy(tree: Node, primitives: Mapping[str, Primitive]) -> Any:
     if tree.function in FUNCTIONS:
         return FUNCTIONS[tree.function].sympy(*arguments)
     return primitives[tree.function].sympy(*arguments)
-
-
-def names_in(tree: Node) -> Iterator[str]:
-    """Yield the columns that a formula reads, with repeats."""
-    if isinstance(tree, Name):
-        yield tree.name
-    elif isinstance(tree, Call):
-        for argument in tree.arguments:
-            yield from names_in(argument)
 
 
 def _number(text: str) -> Any:
