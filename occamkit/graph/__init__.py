@@ -2,10 +2,12 @@
 
 `intern` turns sampled edges into node numbers (over `table`), `forest` says what a set of functions needs, in
 an order that any fold can follow, and `unshared` the same when each function has its own fitted constants.
-`folds` are some of the folds, `expression` is one function as an immutable tree, and `reading` leads from
+`folds` are some of the folds, `expression` is one function as an immutable tree, `closed` what may stand around
+it, and `reading` leads from
 node numbers to trees and back. This room imports `occamkit.protocols` and the sample of `occamkit.network`.
 """
 
+from occamkit.graph.closed import Product, Sum, flattened
 from occamkit.graph.expression import Apply, Expression, Leaf
 from occamkit.graph.folds import GraphFold
 from occamkit.graph.forest import Forest, Forester, Group, forest_of
@@ -22,7 +24,10 @@ __all__ = [
     "GraphFold",
     "Group",
     "Leaf",
+    "Product",
+    "Sum",
     "enter_expression",
+    "flattened",
     "forest_of",
     "read_expression",
     "unshared_forest",

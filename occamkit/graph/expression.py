@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import torch
@@ -21,11 +22,31 @@ LARGEST_EXACT = 10**6
 
 
 class Expression(ABC):
-    """A tree of primitives over columns; see `Leaf` and `Apply`, its only kinds."""
+    """A tree over columns: `Leaf`, `Apply` for what was searched, `Product` and `Sum` for what was solved for."""
+
+    @property
+    @abstractmethod
+    def below(self) -> tuple[Expression, ...]:
+        """The trees below this node, from left to right."""
+
+    @property
+    @abstractmethod
+    def own_fitted(self) -> tuple[float, ...]:
+        """The values of this node's own fitted constants; empty before they are fitted."""
+
+    @property
+    @abstractmethod
+    def own_constants(self) -> int:
+        """How many fitted constants this node has or will have."""
+
+    @property
+    @abstractmethod
+    def own_complexity(self) -> float:
+        """What this node costs, without its arguments."""
 
     @abstractmethod
-    def nodes(self) -> Iterator[Expression]:
-        """Go through the tree: a node before its arguments, arguments from left to right."""
+    def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
+        """Return this node over other arguments, and with other constants if any are given."""
 
     @abstractmethod
     def written(self) -> str:
@@ -40,44 +61,65 @@ class Expression(ABC):
         """Return the tree as what JSON can hold."""
 
     @abstractmethod
-    def with_constants(self, constants: Sequence[float]) -> Expression:
-        """Return the same tree with these fitted constants, in the order of `nodes`."""
-
-    @abstractmethod
-    def _sympy(self, unfitted: Iterator[Any]) -> Any:
-        """Return the tree in sympy; constants without a value take the next of the given symbols."""
+    def _sympy(self, constants: Iterator[Any]) -> Any:
+        """Return the tree in sympy; every constant, in the order of `nodes`, is the next of those given."""
 
     @property
     def complexity(self) -> float:
         """The summed complexity of all primitives, every occurrence counted; a leaf costs nothing."""
-        return sum((node.primitive.complexity for node in self.nodes() if isinstance(node, Apply)), 0.0)
+        return sum((node.own_complexity for node in self.nodes()), 0.0)
 
     @property
     def constant_count(self) -> int:
         """How many fitted constants the tree holds, every occurrence counted."""
-        return sum(len(node.primitive.constants) for node in self.nodes() if isinstance(node, Apply))
+        return sum(node.own_constants for node in self.nodes())
 
     @property
     def fitted(self) -> tuple[float, ...]:
         """The values of all fitted constants, in the order of `nodes`; empty before they are fitted."""
-        return tuple(value for node in self.nodes() if isinstance(node, Apply) for value in node.constants)
+        return tuple(value for node in self.nodes() for value in node.own_fitted)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names of the input columns that the tree uses, sorted."""
         return tuple(sorted({n.name for n in self.nodes() if isinstance(n, Leaf) and n.value is None}))
 
-    def sympy(self, *, evaluate: bool = True) -> Any:
+    def nodes(self) -> Iterator[Expression]:
+        """Go through the tree: a node before its arguments, arguments from left to right."""
+        yield self
+        for argument in self.below:
+            yield from argument.nodes()
+
+    def with_constants(self, constants: Sequence[float]) -> Expression:
+        """Return the same tree with these fitted constants, in the order of `nodes`."""
+        if len(constants) != self.constant_count:
+            raise ValueError(f"the tree has {self.constant_count} constants, got {len(constants)}")
+        mine, rest = tuple(map(float, constants[: self.own_constants])), constants[self.own_constants :]
+        below = []
+        for argument in self.below:
+            count = argument.constant_count
+            below.append(argument.with_constants(rest[:count]))
+            rest = rest[count:]
+        return self.rebuilt(below, mine)
+
+    def sympy(self, *, evaluate: bool = True, named: Container[int] = ()) -> Any:
         """Return the tree in sympy; with evaluate=False just as written, x + x and all.
 
-        Constants without a value become real symbols c0, c1, …, in the order of `nodes`.
+        Constants without a value, and those whose places among all are in `named`, become real symbols c0, c1, …, in
+        the order of `nodes`; a name that a column has is passed over.
         """
         import sympy
 
         taken = {node.name for node in self.nodes() if isinstance(node, Leaf)}
         free = (name for name in (f"c{i}" for i in range(10**9)) if name not in taken)
+        constants: list[Any] = []
+        for node in self.nodes():
+            for value in node.own_fitted or [None] * node.own_constants:
+                symbol = sympy.Symbol(next(free), real=True)
+                plain = value is not None and len(constants) not in named
+                constants.append(sympy_number(value) if value is not None and plain else symbol)
         with sympy.evaluate(evaluate):
-            return self._sympy(sympy.Symbol(name, real=True) for name in free)
+            return self._sympy(iter(constants))
 
     def simplified(self) -> Any:
         """Return the tree as sympy simplifies it."""
@@ -91,6 +133,14 @@ class Expression(ABC):
     @staticmethod
     def from_dict(stored: Mapping[str, Any], primitives: Mapping[str, Primitive]) -> Expression:
         """Read what `to_dict` returned; `primitives` by name."""
+        if "given" in stored:
+            from occamkit.graph.given import read_given
+
+            return read_given(stored, primitives)
+        if "factors" in stored or "terms" in stored:
+            from occamkit.graph.closed import read_closed
+
+            return read_closed(stored, primitives)
         if "primitive" not in stored:
             return Leaf(stored["name"], stored.get("value"))
         below = tuple(Expression.from_dict(argument, primitives) for argument in stored["arguments"])
@@ -104,8 +154,24 @@ class Leaf(Expression):
     name: str
     value: float | None = None
 
-    def nodes(self) -> Iterator[Expression]:
-        yield self
+    @property
+    def below(self) -> tuple[Expression, ...]:
+        return ()
+
+    @property
+    def own_fitted(self) -> tuple[float, ...]:
+        return ()
+
+    @property
+    def own_constants(self) -> int:
+        return 0
+
+    @property
+    def own_complexity(self) -> float:
+        return 0.0
+
+    def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
+        return self
 
     def written(self) -> str:
         return self.name
@@ -119,12 +185,7 @@ class Leaf(Expression):
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name} if self.value is None else {"name": self.name, "value": self.value}
 
-    def with_constants(self, constants: Sequence[float]) -> Expression:
-        if constants:
-            raise ValueError(f"a column has no constants, got {len(constants)}")
-        return self
-
-    def _sympy(self, unfitted: Iterator[Any]) -> Any:
+    def _sympy(self, constants: Iterator[Any]) -> Any:
         import sympy
 
         return sympy.Symbol(self.name, real=True) if self.value is None else sympy_number(self.value)
@@ -145,11 +206,6 @@ class Apply(Expression):
             expected, given = len(self.primitive.constants), len(self.constants)
             raise ValueError(f"{self.primitive.name} has {expected} constants, got {given}")
 
-    def nodes(self) -> Iterator[Expression]:
-        yield self
-        for argument in self.arguments:
-            yield from argument.nodes()
-
     def written(self) -> str:
         values = ", ".join(
             f"{constant.name}={value!r}"
@@ -169,35 +225,53 @@ class Apply(Expression):
         stored: dict[str, Any] = {"primitive": self.primitive.name, "arguments": below}
         return {**stored, "constants": list(self.constants)} if self.constants else stored
 
-    def with_constants(self, constants: Sequence[float]) -> Expression:
-        if len(constants) != self.constant_count:
-            raise ValueError(f"the tree has {self.constant_count} constants, got {len(constants)}")
-        own = len(self.primitive.constants)
-        mine, rest = tuple(float(value) for value in constants[:own]), constants[own:]
-        below = []
-        for argument in self.arguments:
-            count = argument.constant_count
-            below.append(argument.with_constants(rest[:count]))
-            rest = rest[count:]
-        return replace(self, arguments=tuple(below), constants=mine)
+    @property
+    def below(self) -> tuple[Expression, ...]:
+        return self.arguments
 
-    def _sympy(self, unfitted: Iterator[Any]) -> Any:
-        values = [sympy_number(value) for value in self.constants]
-        if not values:
-            values = [next(unfitted) for _ in self.primitive.constants]
-        return self.primitive.sympy(*(argument._sympy(unfitted) for argument in self.arguments), *values)
+    @property
+    def own_fitted(self) -> tuple[float, ...]:
+        return self.constants
+
+    @property
+    def own_constants(self) -> int:
+        return len(self.primitive.constants)
+
+    @property
+    def own_complexity(self) -> float:
+        return self.primitive.complexity
+
+    def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
+        return replace(self, arguments=tuple(arguments), constants=tuple(constants) or self.constants)
+
+    def _sympy(self, constants: Iterator[Any]) -> Any:
+        own = [next(constants) for _ in self.primitive.constants]
+        return self.primitive.sympy(*(argument._sympy(constants) for argument in self.arguments), *own)
 
 
 def sympy_number(value: float) -> Any:
-    """Return a number in sympy: small whole numbers, π and e exactly, others as floats.
+    """Return a number in sympy: small whole numbers, simple fractions and these of π and e exactly, others as floats.
 
     A large whole number is a measured one; kept exact it would drag roots of itself through every simplification.
     """
     import sympy
 
-    if value == math.pi:
-        return sympy.pi
-    if value == math.e:
-        return sympy.E
-    whole = float(value).is_integer() and abs(value) < LARGEST_EXACT
-    return sympy.Integer(int(value)) if whole else sympy.Float(value)
+    if float(value).is_integer():
+        return sympy.Integer(int(value)) if abs(value) < LARGEST_EXACT else sympy.Float(value)
+    units = ((1.0, sympy.Integer(1)), (math.pi, sympy.pi), (1 / math.pi, 1 / sympy.pi), (math.e, sympy.E))
+    for unit, symbol in units:
+        fraction = _simple_fraction(value, unit)
+        if fraction is not None:
+            return sympy.Rational(fraction.numerator, fraction.denominator) * symbol
+    return sympy.Float(value)
+
+
+def _simple_fraction(value: float, unit: float) -> Fraction | None:
+    """Return the simple fraction that a value is of a unit, to the last bit; short decimals such as 2.5 are none."""
+    if not math.isfinite(value):
+        return None
+    fraction = Fraction(value / unit).limit_denominator(12)
+    decimal = unit == 1 and (
+        fraction.denominator in (5, 10) or (abs(fraction) > 2 and fraction.denominator in (2, 4, 8))
+    )
+    return fraction if float(fraction) * unit == value and fraction and not decimal else None

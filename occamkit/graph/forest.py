@@ -38,7 +38,8 @@ class Forest:
 
     tops: the first row that is asked for and used by no other; such rows need not be kept.
     nodes: the node number of each row. roots: the row of each function that was asked for.
-    constants: how many fitted constants all functions have together (unshared forests only).
+    constants: how many fitted constants all functions have together; own: how many rows at the end have constants
+    below them (unshared forests only).
     """
 
     columns: int
@@ -47,6 +48,7 @@ class Forest:
     nodes: Tensor  # [rows]
     roots: Tensor  # [F]
     constants: int = 0
+    own: int = 0
 
     @property
     def rows(self) -> int:

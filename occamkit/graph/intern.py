@@ -12,8 +12,9 @@ primitive; this keeps keys exact for any arity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -107,6 +108,25 @@ class Graph:
         self.generation += 1
         self._enter_columns()
 
+    def stored(self) -> dict[str, Any]:
+        """Return all that the graph knows, to be kept in a file; node numbers stay what they are."""
+        count = self.count
+        return {
+            "generation": self.generation,
+            "keys": self.keys[:count].cpu(),
+            "heights": self.heights[:count].cpu(),
+            "complexities": self.complexities[:count].cpu(),
+            "constants": self.constants[: count if self.has_constants else 1].cpu(),
+        }
+
+    def restore(self, stored: Mapping[str, Any]) -> None:
+        """Become the graph that `stored` was taken from; it must have the same columns and primitives."""
+        self._table.restore(stored["keys"])
+        self.generation = stored["generation"]
+        for name in ("heights", "complexities", "constants"):
+            kept: Tensor = stored[name].to(self.device)
+            setattr(self, name, _longer(kept, self.capacity if name != "constants" or self.has_constants else 1))
+
     def make_room(self, nodes: int) -> None:
         """See to it that this many nodes fit, emptying the graph if they would pass its limit."""
         if self.count + nodes > self.limit and self.count > self.columns + 1:
@@ -137,6 +157,19 @@ class Graph:
             joined = self._nodes((joined << NUMBER_BITS) + argument)
         key = (joined << NUMBER_BITS) + (primitive + 1 << PRIMITIVE_SHIFT)
         return self._nodes(key + given[-1] if len(given) > 1 else key)
+
+    def programs(self, roots: Tensor) -> Tensor:
+        """Return one number for each program, a function for every output [v, m]: [m]; 0 where a root is 0.
+
+        A lone output is its own program, several are paired like arguments. Never empties the graph.
+        """
+        joined = roots[0]
+        if len(roots) > 1:
+            self.has_pairs = True
+            self._table.reserve(self.count + roots.numel())
+            for root in roots[1:]:
+                joined = self._nodes((joined << NUMBER_BITS) + root)
+        return joined.masked_fill((roots == 0).any(0), 0)
 
     def _intern_tile(self, sample: Sample, tile: Tile) -> Tensor:
         layout = sample.layout

@@ -38,6 +38,14 @@ class KeyTable:
         self.count = 1
         self._slots.zero_()
 
+    def restore(self, keys: Tensor) -> None:
+        """Hold these keys instead; their numbers are their places, and place 0 is no key."""
+        self.clear()
+        self.reserve(keys.numel())
+        self.count = keys.numel()
+        self.keys[: self.count] = keys.to(self.device)
+        self._put_back()
+
     def reserve(self, capacity: int) -> None:
         """Make room for this many numbers, growing fourfold if it must."""
         if capacity <= self.capacity:

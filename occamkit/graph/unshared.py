@@ -73,6 +73,7 @@ def unshared_forest(forester: Forester, roots: Tensor) -> Forest:
         torch.cat([nodes, spread.nodes.index_select(0, order)]),
         found,
         int(counts.sum()),
+        order.numel(),
     )
 
 

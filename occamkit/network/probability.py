@@ -46,6 +46,22 @@ def log_probability(network: OccamNetwork, edges: Tensor, outputs: Tensor, *, ap
 
 
 @torch.no_grad()
+def edge_counts(
+    network: OccamNetwork,
+    edges: Tensor,
+    outputs: Tensor,
+    weights: Tensor | None = None,
+    *,
+    approximate: bool = False,
+) -> Tensor:
+    """Return the summed weight of the functions that use each edge, [A, S]; without weights how many they are."""
+    weights = network.logits.new_ones(outputs.numel()) if weights is None else weights
+    uses = argument_uses(network, edges, outputs, weights.dtype)
+    exponents = uses if approximate else (uses > 0).to(uses.dtype)
+    return torch.zeros_like(network.logits, dtype=weights.dtype).scatter_add_(1, edges, exponents * weights)
+
+
+@torch.no_grad()
 def log_gradient(
     network: OccamNetwork, edges: Tensor, outputs: Tensor, weights: Tensor, *, approximate: bool = False
 ) -> Tensor:
@@ -54,9 +70,6 @@ def log_gradient(
     With g[a, s] the summed weight of the functions that use edge s → a, the gradient is
     (g[a, s] - p[a, s] Σ_s' g[a, s']) / T_a.
     """
-    uses = argument_uses(network, edges, outputs, weights.dtype)
-    exponents = uses if approximate else (uses > 0).to(uses.dtype)
-    pulled = torch.zeros_like(network.logits, dtype=weights.dtype)
-    pulled.scatter_add_(1, edges, exponents * weights)
+    pulled = edge_counts(network, edges, outputs, weights, approximate=approximate)
     pushed = network.probabilities() * pulled.sum(1, keepdim=True)
     return ((pulled - pushed) / network.temperatures).to(network.logits.dtype)

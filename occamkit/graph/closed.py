@@ -1,0 +1,190 @@
+"""Parts of a formula that are solved for rather than searched: products of powers, and weighted sums.
+
+They are kinds of `Expression` beside `Leaf` and `Apply`. No primitive is needed for them, so a task whose list lacks
+multiplication can still have its output scaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from occamkit.graph.expression import Expression, sympy_number
+from occamkit.protocols import Primitive
+
+Power = Fraction | float
+"""An exponent; a fraction is exact, and is written as one."""
+
+
+@dataclass(frozen=True)
+class Product(Expression):
+    """coefficient · Π factor ^ power."""
+
+    coefficient: float
+    factors: tuple[tuple[Expression, Power], ...]
+
+    @property
+    def below(self) -> tuple[Expression, ...]:
+        return tuple(factor for factor, _ in self.factors)
+
+    @property
+    def own_fitted(self) -> tuple[float, ...]:
+        return (self.coefficient,)
+
+    @property
+    def own_constants(self) -> int:
+        return 1
+
+    @property
+    def own_complexity(self) -> float:
+        powers = sum(power != 1 for _, power in self.factors)
+        return float(max(len(self.factors) - 1, 0) + powers + (self.coefficient != 1))
+
+    def written(self) -> str:
+        factors = [f"{factor.written()}**{_shown(power)}" for factor, power in self.factors]
+        return f"product({', '.join([repr(self.coefficient), *factors])})"
+
+    def evaluate(self, columns: Mapping[str, Tensor]) -> Tensor:
+        result = torch.full_like(next(iter(columns.values())), self.coefficient)
+        for factor, power in self.factors:
+            values = factor.evaluate(columns)
+            result = result * (values if power == 1 else torch.pow(values, float(power)))
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        factors = [
+            {"expression": factor.to_dict(), "power": str(power) if isinstance(power, Fraction) else power}
+            for factor, power in self.factors
+        ]
+        return {"coefficient": self.coefficient, "factors": factors}
+
+    def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
+        powers = (power for _, power in self.factors)
+        return Product(constants[0] if constants else self.coefficient, tuple(zip(arguments, powers, strict=True)))
+
+    def _sympy(self, constants: Iterator[Any]) -> Any:
+        import sympy
+
+        coefficient = next(constants)
+        factors = [
+            factor._sympy(constants) ** (sympy.Rational(power) if isinstance(power, Fraction) else sympy_number(power))
+            for factor, power in self.factors
+        ]
+        return sympy.Mul(coefficient, *factors)
+
+
+@dataclass(frozen=True)
+class Sum(Expression):
+    """offset + Σ coefficient · term."""
+
+    offset: float
+    terms: tuple[tuple[float, Expression], ...]
+
+    @property
+    def below(self) -> tuple[Expression, ...]:
+        return tuple(term for _, term in self.terms)
+
+    @property
+    def own_fitted(self) -> tuple[float, ...]:
+        return (self.offset, *(coefficient for coefficient, _ in self.terms))
+
+    @property
+    def own_constants(self) -> int:
+        return 1 + len(self.terms)
+
+    @property
+    def own_complexity(self) -> float:
+        scaled = sum(coefficient not in (1, -1) for coefficient, _ in self.terms)
+        return float(max(len(self.terms) - 1, 0) + scaled + (self.offset != 0))
+
+    def written(self) -> str:
+        terms = [f"{coefficient!r}*{term.written()}" for coefficient, term in self.terms]
+        return f"sum({', '.join([repr(self.offset), *terms])})"
+
+    def evaluate(self, columns: Mapping[str, Tensor]) -> Tensor:
+        result = torch.full_like(next(iter(columns.values())), self.offset)
+        for coefficient, term in self.terms:
+            result = result + coefficient * term.evaluate(columns)
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        terms = [{"expression": term.to_dict(), "coefficient": coefficient} for coefficient, term in self.terms]
+        return {"offset": self.offset, "terms": terms}
+
+    def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
+        offset, *coefficients = constants or self.own_fitted
+        return Sum(offset, tuple(zip(coefficients, arguments, strict=True)))
+
+    def _sympy(self, constants: Iterator[Any]) -> Any:
+        import sympy
+
+        offset, *coefficients = [next(constants) for _ in range(self.own_constants)]
+        terms = [
+            coefficient * term._sympy(constants)
+            for coefficient, (_, term) in zip(coefficients, self.terms, strict=True)
+        ]
+        return sympy.Add(offset, *terms)
+
+
+def read_closed(stored: Mapping[str, Any], primitives: Mapping[str, Primitive]) -> Expression:
+    """Read what `to_dict` of a product or a sum returned."""
+    if "terms" in stored:
+        terms = ((one["coefficient"], Expression.from_dict(one["expression"], primitives)) for one in stored["terms"])
+        return Sum(stored["offset"], tuple(terms))
+    factors = (
+        (
+            Expression.from_dict(one["expression"], primitives),
+            Fraction(one["power"]) if isinstance(one["power"], str) else one["power"],
+        )
+        for one in stored["factors"]
+    )
+    return Product(stored["coefficient"], tuple(factors))
+
+
+def _shown(power: Power) -> str:
+    return f"({power})" if isinstance(power, Fraction) and power.denominator != 1 else str(power)
+
+
+def flattened(tree: Expression) -> Expression:
+    """Return a formula without sums right inside sums and products right inside products: every number stands once.
+
+    Only what is equal wherever it is defined is changed.
+    """
+    below = tuple(flattened(argument) for argument in tree.below)
+    tree = tree.rebuilt(below, tree.own_fitted)
+    if isinstance(tree, Sum):
+        return _flat_sum(tree)
+    return _flat_product(tree) if isinstance(tree, Product) else tree
+
+
+def _flat_sum(tree: Sum) -> Expression:
+    offset, terms = tree.offset, list[tuple[float, Expression]]()
+    for coefficient, term in tree.terms:
+        if isinstance(term, Sum):
+            offset += coefficient * term.offset
+            terms += [(coefficient * inner, one) for inner, one in term.terms]
+        elif isinstance(term, Product):
+            terms.append((coefficient * term.coefficient, _flat_product(Product(1.0, term.factors))))
+        else:
+            terms.append((coefficient, term))
+    if offset == 0 and len(terms) == 1:
+        return _flat_product(Product(terms[0][0], ((terms[0][1], Fraction(1)),)))
+    return Sum(offset, tuple(terms))
+
+
+def _flat_product(tree: Product) -> Expression:
+    coefficient, factors = tree.coefficient, list[tuple[Expression, Power]]()
+    for factor, power in tree.factors:
+        if isinstance(factor, Product) and power == 1:
+            coefficient *= factor.coefficient
+            factors += factor.factors
+        else:
+            factors.append((factor, power))
+    if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
+        return factors[0][0]
+    return Product(coefficient, tuple(factors))
