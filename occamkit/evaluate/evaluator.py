@@ -6,8 +6,9 @@ values are the same to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -69,6 +70,15 @@ class Evaluator:
         self.evaluated = 0
         """How many functions were evaluated so far; those whose score was known are not among them."""
 
+    def stored(self) -> dict[str, Any]:
+        """Return the scores that are known, to be kept in a file along with the graph."""
+        return {"evaluated": self.evaluated, **self._store.stored()}
+
+    def restore(self, stored: Mapping[str, Any]) -> None:
+        """Know what `stored` says; the graph must have been restored before."""
+        self.evaluated = stored["evaluated"]
+        self._store.restore(stored)
+
     def on(self, rows: Tensor) -> Evaluator:
         """Return an evaluator on some rows [m] of the data, for mini-batches; it remembers nothing."""
         part = self.columns.index_select(1, rows)
@@ -91,7 +101,7 @@ class Evaluator:
         for part, forest in self._parts(pending):
             self._score_part(part, forest, targets, fitness)
         found = [self._store.fitness[i].index_select(0, row) for i, row in enumerate(roots)]
-        penalty = self._store.penalty.index_select(0, roots.reshape(-1)).view_as(roots)
+        penalty = torch.stack([self._store.penalty[i].index_select(0, row) for i, row in enumerate(roots)])
         if not self.remember:
             self._store.forget()
         return Scores(torch.stack(found), penalty)

@@ -9,7 +9,10 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from occamkit.evaluate import Evaluator
+from occamkit.evaluate import Evaluator, least_squares
+from occamkit.evaluate.constant_store import ConstantStore
+from occamkit.evaluate.constants import ConstantFitter, Settings
+from occamkit.evaluate.scaling import Scaling
 from occamkit.graph import Graph
 from occamkit.network import (
     Layout,
@@ -23,7 +26,7 @@ from occamkit.network import (
 from occamkit.protocols import NodeBatch
 from occamkit.train.adam import Adam
 from tests.devices import SaysWhere, StaysThere
-from tests.engine_primitives import EVERY_ARITY
+from tests.engine_primitives import AFFINE, EVERY_ARITY, SCALE, SIN
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +82,37 @@ class MeanSquares:
 
     def ceiling(self, points):
         return 0.0
+
+
+def test_constants_are_fitted_where_the_columns_are():
+    graph = Graph(1, [SCALE, AFFINE, SIN], device="cpu")
+    one = torch.tensor([1])
+    roots = torch.cat([graph.apply(0, [one]), graph.apply(1, [graph.apply(2, [one])])])
+    columns = torch.linspace(-1, 1, 20, dtype=torch.float64).unsqueeze(0)
+    fitter = ConstantFitter(graph, columns, Scaling("affine"), Settings())
+    store = ConstantStore(graph, 1, columns)
+    with SaysWhere():
+        constants, defined = fitter.fit(roots, columns[0] * 3)
+        store.put(0, roots, constants)
+        store.get(0, roots)
+    assert defined.all()
+
+
+def test_a_step_of_least_squares_reads_nothing_back(fake_device):
+    with FakeTensorMode():
+        values, slopes = torch.zeros(5, 20, device=fake_device), torch.zeros(5, 3, 20, device=fake_device)
+        target = torch.zeros(20, device=fake_device)
+
+        class Same:
+            def evaluate(self, constants):
+                return values, slopes
+
+        for kind in ("none", "prefactor", "affine"):
+            with StaysThere():
+                start = torch.zeros(5, 3, device=fake_device)
+                state = least_squares._look(Same(), start, target, Scaling(kind))
+                least_squares._step(state, Same(), target, Scaling(kind), 0.0)
+            assert state.constants.device.type == "fakegpu"
 
 
 def test_the_other_parts_say_where_every_tensor_goes():
