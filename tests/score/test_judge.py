@@ -118,9 +118,9 @@ def test_the_symbolic_stage_settles_the_top_exactly(pairs: list[tuple[int, int]]
         def simplified(self) -> int:
             return self.root
 
-    stage = SymbolicStage(Graph(1, []), [Drawn(lambda text: float(pairs[int(text)][1]))], Tree)  # type: ignore[arg-type]
+    stage = SymbolicStage(Graph(1, []), [Drawn(lambda text: float(pairs[int(text) - 1][1]))], Tree, Tree, (), ())  # type: ignore[arg-type]
     bounds = torch.tensor([float(bound) for bound, _ in pairs])
-    roots = torch.arange(len(pairs))
+    roots = torch.arange(1, len(pairs) + 1)
     settled = stage.settle(bounds, roots, top, ceiling=2.0)
     final = torch.tensor([bound - 2.0 * penalty for bound, penalty in pairs])
     kept = min(top, len(pairs))
