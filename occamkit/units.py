@@ -219,6 +219,8 @@ def parse(text: str) -> Measure:
 
     Units with an offset or a logarithm (degC, dB) are refused: they do not multiply.
     """
+    if not text:
+        return PLAIN  # most columns have no unit, and pint takes a second to come up
     import pint
 
     registry = _pint()

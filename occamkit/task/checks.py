@@ -18,6 +18,7 @@ from occamkit.task import vocabulary
 from occamkit.task.formula import parse
 from occamkit.task.model import PLUGIN_KEYS
 from occamkit.task.shape import Complaint
+from occamkit.task.sources import sequence
 from occamkit.task.sources.csv import read_header
 from occamkit.units import parse as parse_unit
 
@@ -28,7 +29,9 @@ def complaints(document: Document, registry: Registry, folder: Path) -> Iterator
     """Yield everything that is wrong with the meaning of a document; files are relative to `folder`."""
     yield from _plugins(document, registry)
     yield from _search(document, registry)
+    yield from _starts(document, registry)
     yield from _columns(document)
+    yield from _feedback(document)
     yield from _source(document, registry, folder)
 
 
@@ -73,16 +76,24 @@ def _search(document: Document, registry: Registry) -> Iterator[Complaint]:
     search = _table(document, "search")
     readers: dict[str, Callable[[Any], object]] = {
         "primitives": partial(vocabulary.primitive_entries, registry),
-        "constants": vocabulary.constant,
+        "constants": partial(vocabulary.constant, registry=registry),
     }
     for key, read in readers.items():
         items = search.get(key)
         for place, item in enumerate(items if isinstance(items, list) else []):
             if isinstance(item, str) or (key == "constants" and isinstance(item, int)):
                 yield from _complaint(("search", key, place), partial(read, item))
-    repeats, depth = search.get("repeats"), search.get("depth", 3)
+    repeats, depth = search.get("repeats"), search.get("depth")
     if isinstance(repeats, list) and isinstance(depth, int) and len(repeats) != depth:
         yield ("search", "repeats"), f"must have one number per layer: depth is {depth}, got {len(repeats)}"
+
+
+def _starts(document: Document, registry: Registry) -> Iterator[Complaint]:
+    """Complain of formulas to start from that cannot be read."""
+    start, names = _table(document, "search").get("start"), _names(document, "inputs")
+    for place, text in enumerate(start if isinstance(start, list) else []):
+        if isinstance(text, str) and names:
+            yield from _parsed(("search", "start", place), text, names, callable_primitives(registry))
 
 
 def _columns(document: Document) -> Iterator[Complaint]:
@@ -92,7 +103,7 @@ def _columns(document: Document) -> Iterator[Complaint]:
             unit, name = item.get("unit"), item.get("name")
             if isinstance(unit, str):
                 yield from _complaint((key, place, "unit"), partial(parse_unit, unit))
-            if isinstance(name, str) and name in seen:
+            if isinstance(name, str) and name in seen and not (key == "outputs" and _becomes_input(document, name)):
                 yield (key, place, "name"), f"{name!r} is used twice"
             elif isinstance(name, str):
                 seen.add(name)
@@ -112,6 +123,29 @@ def _columns(document: Document) -> Iterator[Complaint]:
         yield ("data", "split"), f"leaves nothing for training: valid and test add up to {sum(held):g}"
 
 
+def _becomes_input(document: Document, name: str) -> bool:
+    """Whether an output may be called like an input: a wrapper feeds it back, and its rows are not that column's."""
+    own_column = _table(document, "data").get("source") == "csv"
+    units = [item.get("unit", "") for key in ("inputs", "outputs") for item in _named(document, key, name)]
+    return bool(_table(document, "wrapper")) and not own_column and len(units) == 2 and units[0] == units[1]
+
+
+def _named(document: Document, key: str, name: str) -> list[Mapping[str, Any]]:
+    return [item for _, item in _tables(document, key) if item.get("name") == name]
+
+
+def _feedback(document: Document) -> Iterator[Complaint]:
+    """Complain of names that are not there; whether they fit together shows when the task is run."""
+    given = _table(_table(document, "wrapper"), "feedback")
+    inputs, outputs = _names(document, "inputs"), _names(document, "outputs")
+    for name, source in given.items() if inputs else ():
+        if name not in inputs:
+            yield ("wrapper", "feedback", name), f"is no input{did_you_mean(name, inputs)}"
+        elif isinstance(source, str) and source not in (*outputs, *inputs):
+            names = [*outputs, *inputs]
+            yield ("wrapper", "feedback", name), f"no output or input is called {source!r}{did_you_mean(source, names)}"
+
+
 def _source(document: Document, registry: Registry, folder: Path) -> Iterator[Complaint]:
     data = _table(document, "data")
     source = data.get("source")
@@ -119,6 +153,8 @@ def _source(document: Document, registry: Registry, folder: Path) -> Iterator[Co
         yield ("inputs",), "is required: one [[inputs]] for each column to use"
     if source == "csv" and isinstance(data.get("file"), str):
         yield from _csv(document, folder / data["file"])
+    elif source == "sequence" and isinstance(data.get("file"), str):
+        yield from _sequence(document, data, folder / data["file"])
     elif source == "formula":
         yield from _formula(document, data, registry)
 
@@ -134,6 +170,26 @@ def _csv(document: Document, path: Path) -> Iterator[Complaint]:
             name = item.get("name")
             if isinstance(name, str) and name not in header:
                 yield (key, place, "name"), f"{path.name} has no column {name!r}{did_you_mean(name, header)}"
+
+
+def _sequence(document: Document, data: Mapping[str, Any], path: Path) -> Iterator[Complaint]:
+    try:
+        series = sequence.names_in(path)
+    except DataError as error:
+        yield ("data", "file"), str(error)
+        return
+    lags = data.get("lags", 1)
+    for place, item in _tables(document, "outputs"):
+        name = item.get("name")
+        if isinstance(name, str) and name not in series:
+            yield ("outputs", place, "name"), f"{path.name} has no series {name!r}{did_you_mean(name, series)}"
+    names = [
+        sequence.lagged(name, lag) for name in series for lag in range(1, lags + 1 if isinstance(lags, int) else 2)
+    ]
+    for place, item in _tables(document, "inputs"):
+        name = item.get("name")
+        if isinstance(name, str) and name not in names:
+            yield ("inputs", place, "name"), f"is no value before one of {path.name}{did_you_mean(name, names)}"
 
 
 def _formula(document: Document, data: Mapping[str, Any], registry: Registry) -> Iterator[Complaint]:

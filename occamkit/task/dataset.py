@@ -36,6 +36,7 @@ class Dataset:
     """Inputs and targets in base units, and which rows are for training, choosing and reporting.
 
     scales: how the columns came from the user's, inputs first, then outputs.
+    lines: the line of the file that each row comes from, if it comes from one.
     """
 
     inputs: Tensor  # [u, n]
@@ -46,6 +47,7 @@ class Dataset:
     train: Tensor  # row indices
     valid: Tensor
     test: Tensor
+    lines: tuple[int, ...] | None = None
 
     @property
     def rows(self) -> int:
@@ -63,16 +65,21 @@ class Dataset:
         return self.scales[place] if place < len(self.scales) else Scale()
 
 
-def split_rows(rows: int, valid: float, test: float, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Shuffle row numbers by seed and cut them into training, validation and test rows, each in file order."""
+def split_rows(
+    rows: int, valid: float, test: float, seed: int, in_order: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Shuffle row numbers by seed and cut them into training, validation and test rows, each in file order.
+
+    in_order: cut them as they come, without shuffling.
+    """
     generator = torch.Generator().manual_seed(seed)
-    order = torch.randperm(rows, generator=generator)
+    order = torch.arange(rows) if in_order else torch.randperm(rows, generator=generator)
     held_valid, held_test = round(rows * valid), round(rows * test)
     train = rows - held_valid - held_test
     if train < FEWEST_TRAINING_ROWS:
         raise DataError(
             f"{rows} rows leave {max(train, 0)} for training after split = {{ valid = {valid:g}, test = {test:g} }}; "
-            f"at least {FEWEST_TRAINING_ROWS} are needed"
+            f"at least {FEWEST_TRAINING_ROWS} are needed; with so few rows set both to 0"
         )
     cuts = (order[:train], order[train : train + held_valid], order[train + held_valid :])
     return cuts[0].sort().values, cuts[1].sort().values, cuts[2].sort().values

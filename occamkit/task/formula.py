@@ -1,9 +1,9 @@
 """Reads the text of a formula into a small tree, without ever running it.
 
-The grammar is that of sympy's own text: numbers, names, `+ - * / ** ^`, comparisons, `a if test else b`, calls of the
-functions in `task.functions` and of registered primitives, and `Piecewise((value, test), …)`. A name that is no plain
-word goes in backticks: `x y`. A name is an input first and a constant second, so columns may be called `S`, `beta` or
-`lambda`. Two folds read the tree: `evaluate` (torch) and `to_sympy`, in formula_folds.
+The grammar is that of sympy's own text: numbers, names, `+ - * / ** ^`, comparisons, which `& | ~` join, `a if test
+else b`, calls of the functions in `task.functions` and of registered primitives, and `Piecewise((value, test), …)`. A
+name that is no plain word goes in backticks: `x y`. A name is an input first and a constant second, so columns may be
+called `S`, `beta` or `lambda`. Two folds read the tree: `evaluate` (torch) and `to_sympy`, in formula_folds.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ Node = Number | Name | Call
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*(?::[^\W\d]\w*)?)|`(?P<quoted>[^`]+)`"
-    r"|(?P<operator>\*\*|<=|>=|==|!=|[-+*/^<>(),]))"
+    r"|(?P<operator>\*\*|<=|>=|==|!=|[-+*/^<>(),&|~]))"
 )
-_LEVELS: Final = (("<", "<=", ">", ">=", "==", "!="), ("+", "-"), ("*", "/"))
+_LEVELS: Final = (("<", "<=", ">", ">=", "==", "!="), ("|",), ("&",), ("+", "-"), ("*", "/"))
 _DEEPEST: Final = 100
 _ALIASES: Final = {"^": "**", "Abs": "abs", "ln": "log"}
 
@@ -126,18 +126,24 @@ class _Parser:
         self._expect("else")
         return Call("Piecewise", (value, test, self.conditional(), Number("1")))
 
-    def _binary(self, level: int) -> Node:
-        if level == len(_LEVELS):
-            return self._unary()
-        left = self._binary(level + 1)
-        while self._peek(*_LEVELS[level]):
+    def _binary(self, lowest: int) -> Node:
+        """Operators of this level and above; one call climbs all levels, so that nesting stays shallow."""
+        left = self._unary()
+        while (level := self._level()) is not None and level >= lowest:
             _, operator = self._next("an operator")
             left = Call(operator, (left, self._binary(level + 1)))
-            if operator in _LEVELS[0] and self._peek(*_LEVELS[0]):
+            if level == 0 and self._level() == 0:
                 raise FormulaError(self.text, self._position(), "comparisons do not chain; nest two `if … else`")
         return left
 
+    def _level(self) -> int | None:
+        """Return how tightly the operator that comes next binds, if one comes."""
+        return next((level for level, operators in enumerate(_LEVELS) if self._peek(*operators)), None)
+
     def _unary(self) -> Node:
+        if self._peek("~"):
+            self.place += 1
+            return Call("~", (self._unary(),))
         signs = ""
         while self._peek("-", "+"):
             signs += self._next("a sign")[1]

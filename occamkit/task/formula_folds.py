@@ -34,7 +34,7 @@ def to_sympy(tree: Node, primitives: Mapping[str, Primitive]) -> Any:
     if isinstance(tree, Name):
         return sympy.Symbol(tree.name, real=True)
     arguments = [to_sympy(argument, primitives) for argument in tree.arguments]
-    if tree.function != "Piecewise":
+    if tree.function not in ("Piecewise", "&", "|", "~"):
         arguments = list(map(as_number, arguments))
     if tree.function in FUNCTIONS:
         return FUNCTIONS[tree.function].sympy(*arguments)

@@ -49,6 +49,15 @@ def _truth(test: Any) -> Any:
     return test if isinstance(test, _TRUTHS) else sympy.Ne(test, 0)
 
 
+def _true(x: Tensor) -> Tensor:
+    """What is not zero is true: 1, or 0; undefined stays so."""
+    return torch.where(torch.isnan(x), x, (x != 0).to(x.dtype))
+
+
+def _both(a: Tensor, b: Tensor) -> Tensor:
+    return _true(a) * _true(b)
+
+
 def _power_sympy(base: Any, exponent: Any) -> Any:
     # sympy multiplies whole numbers out, however many digits that takes; floats overflow instead.
     if base.is_Integer and exponent.is_Integer and abs(exponent) > 1000:
@@ -91,6 +100,9 @@ _OPERATORS: Final = {
     ">=": _compare(torch.ge, sympy.Ge),
     "==": _compare(torch.eq, sympy.Eq),
     "!=": _compare(torch.ne, sympy.Ne),
+    "&": _two(_both, lambda a, b: sympy.And(_truth(a), _truth(b))),
+    "|": _two(lambda a, b: 1 - _both(1 - _true(a), 1 - _true(b)), lambda a, b: sympy.Or(_truth(a), _truth(b))),
+    "~": Function(1, lambda a: 1 - _true(a), lambda a: sympy.Not(_truth(a))),
     "-x": Function(1, torch.neg, lambda a: -a),
 }
 

@@ -15,9 +15,11 @@ from occamkit.errors import Problem, TaskError, nearest
 from occamkit.protocols import Task, TaskFile
 from occamkit.registry import Registry
 from occamkit.task import checks, shape
+from occamkit.task.local import with_local_packs
 from occamkit.task.locate import Lines, locate_json, locate_toml, nearest_line
 from occamkit.task.model import model_for
 from occamkit.task.prepared import PreparedTask
+from occamkit.task.sources.sequence import with_columns
 from occamkit.task.spec import TaskSpec
 
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)|: line (\d+) column \d+ \(char \d+\)")
@@ -42,6 +44,9 @@ def load_task(task: str | Path, registry: Registry | None = None, overrides: Map
     document, lines = _parse(path, text)
     for key, value in (overrides or {}).items():
         _override(document, key, value)
+    registry, refused = with_local_packs(document, registry, path.parent)
+    if refused:
+        raise _task_error(refused, _shown(path), lines)
     rows_of = _rows_of(document, registry, path)
     if rows_of is not None:
         _take_columns(document, rows_of, _shown(path))
@@ -57,6 +62,7 @@ def with_overrides(task: Task, registry: Registry, overrides: Mapping[str, Any])
     for key, value in overrides.items():
         _override(document, key, value)
     folder = task.folder if isinstance(task, PreparedTask) else Path()
+    registry = task.registry if isinstance(task, PreparedTask) else registry
     spec = check_document(document, registry, folder, file=task.name)
     rows_of = task.rows_of if isinstance(task, PreparedTask) else task
     return PreparedTask(spec, registry, folder, rows_of)
@@ -94,6 +100,7 @@ def check_document(
     document: Mapping[str, Any], registry: Registry, folder: Path, file: str = "", lines: Lines | None = None
 ) -> TaskSpec:
     """Return the spec of a document with every default filled in, or raise TaskError with all that is wrong."""
+    document = with_columns(document, folder)
     result = shape.validate(model_for(registry), document)
     found = dict(checks.complaints(document, registry, folder))
     if isinstance(result, list):
@@ -104,7 +111,7 @@ def check_document(
     if found:
         raise _task_error(found, file, lines)
     assert isinstance(result, TaskSpec)  # a list of complaints without any is no list
-    spec = _with_default_regularizers(result, registry)
+    spec = _with_default_plugins(result, registry)
     unmet = dict(PreparedTask(spec, registry, folder).preflight())
     if unmet:
         raise _task_error(unmet, file, lines)
@@ -124,13 +131,21 @@ def _task_error(found: Mapping[tuple[str | int, ...], str], file: str, lines: Li
     return TaskError(sorted(problems, key=lambda problem: problem.line or 0))
 
 
-def _with_default_regularizers(spec: TaskSpec, registry: Registry) -> TaskSpec:
-    """A task that says nothing of regularizers gets the default ones, which depend on whether it has units."""
-    if spec.regularizers is not None:
+def _with_default_plugins(spec: TaskSpec, registry: Registry) -> TaskSpec:
+    """A task that says nothing of regularizers or proposers gets the default ones for its kind and its units."""
+    defaults = registry.defaults()
+    missing: dict[str, Any] = {}
+    if spec.regularizers is None:
+        has_units = any(column.unit for column in (*spec.inputs, *spec.outputs))
+        missing["regularizers"] = list(defaults["regularizers with units" if has_units else "regularizers"])
+        if spec.implicit is not None:
+            missing["regularizers"] += defaults["regularizers of relations"]
+    if spec.proposers is None:
+        plain = spec.implicit is None and spec.wrapper is None
+        missing["proposers"] = defaults["proposers" if plain else "proposers of relations and programs"]
+    if not missing:
         return spec
-    has_units = any(column.unit for column in (*spec.inputs, *spec.outputs))
-    chosen = registry.defaults()["regularizers with units" if has_units else "regularizers"]
-    document = {**spec.model_dump(exclude_none=True), "regularizers": chosen}
+    document = {**spec.model_dump(exclude_none=True), **missing}
     filled = shape.validate(type(spec), document)
     assert isinstance(filled, TaskSpec)
     return filled

@@ -16,12 +16,25 @@ from pydantic import BaseModel, Field, create_model
 from occamkit.packs import Entry
 from occamkit.registry import Registry
 from occamkit.shapes import plugin_options
-from occamkit.task.spec import Choice, CsvData, FormulaData, PmlbData, Search, TaskData, TaskSpec
+from occamkit.task.spec import (
+    Choice,
+    CsvData,
+    FitnessChoice,
+    FormulaData,
+    PmlbData,
+    Search,
+    SequenceData,
+    TaskData,
+    TaskSpec,
+)
 
 Model = TypeVar("Model", bound=BaseModel)
 
 PLUGIN_KEYS = {"fitness": "fitnesses", "regularizers": "regularizers", "wrapper": "wrappers", "proposers": "proposers"}
 """The keys of a task file that choose a plugin, and the kind of plugin."""
+
+_BASES: dict[str, type[Choice]] = {"fitnesses": FitnessChoice}
+"""Kinds whose sections have keys of ours beside the plugin's own."""
 
 
 def model_for(registry: Registry) -> type[TaskSpec]:
@@ -32,11 +45,11 @@ def model_for(registry: Registry) -> type[TaskSpec]:
         primitives=(Search.model_fields["primitives"].rebuild_annotation(), list(defaults["primitives"])),
         constants=(Search.model_fields["constants"].rebuild_annotation(), list(defaults["constants"])),
     )
-    sources: list[Any] = [CsvData, FormulaData, PmlbData]
+    sources: list[Any] = [CsvData, FormulaData, SequenceData, PmlbData]
     if names := registry.names("tasks"):
         sources.append(_extend(TaskData, source=(Literal[names], ...)))
     variants = {
-        key: _one_of((_variant(registry, entry) for entry in registry.entries(kind)), "name")
+        key: _one_of((_variant(registry, entry, _BASES.get(kind, Choice)) for entry in registry.entries(kind)), "name")
         for key, kind in PLUGIN_KEYS.items()
     }
     return _extend(
@@ -46,7 +59,7 @@ def model_for(registry: Registry) -> type[TaskSpec]:
         fitness=(variants["fitness"], Field(default=defaults["fitness"], validate_default=True)),
         regularizers=(_list_of(variants["regularizers"]) | None, None),
         wrapper=(variants["wrapper"] | None, None),
-        proposers=(_list_of(variants["proposers"]), []),
+        proposers=(Annotated[_list_of(variants["proposers"]), Field(min_length=1)] | None, None),
     )
 
 
@@ -66,9 +79,9 @@ def _list_of(item: Any) -> Any:
     return list.__class_getitem__(item)
 
 
-def _variant(registry: Registry, entry: Entry) -> type[Choice]:
+def _variant(registry: Registry, entry: Entry, base: type[Choice]) -> type[Choice]:
     """Return the section of one plugin: its name, and the fields of its dataclass."""
     names = tuple(name for name in (entry.name, entry.qualified) if name in registry.names(entry.kind))
-    named = _extend(Choice, entry.qualified, name=(Literal[names], ...))
+    named = _extend(base, entry.qualified, name=(Literal[names], ...))
     named.__doc__ = entry.value.__doc__
     return _extend(named, entry.qualified, **plugin_options(entry.value))

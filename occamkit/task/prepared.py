@@ -17,11 +17,25 @@ from occamkit.registry import Registry
 from occamkit.task import vocabulary
 from occamkit.task.checks import callable_primitives
 from occamkit.task.dataset import Dataset, Scale, split_rows, standardise
+from occamkit.task.growth import largest_depth
+from occamkit.task.policy import allowed, judged
 from occamkit.task.reach import passes
 from occamkit.task.shape import Complaint
-from occamkit.task.sources import csv, formula, pmlb
-from occamkit.task.spec import CsvData, FormulaData, InputSpec, OutputSpec, PmlbData, TaskData, TaskSpec
+from occamkit.task.sources import csv, formula, pmlb, sequence
+from occamkit.task.spec import (
+    CsvData,
+    FormulaData,
+    InputSpec,
+    OutputSpec,
+    PmlbData,
+    SequenceData,
+    Split,
+    TaskData,
+    TaskSpec,
+)
 from occamkit.units import DIMENSIONLESS, FREE, PLAIN, Measure, parse, show
+
+Lines = tuple[int, ...] | None
 
 RELATION = "relation"
 """What the one output of an implicit task is called."""
@@ -57,21 +71,22 @@ class PreparedTask:
 
     def preflight(self) -> Iterator[Complaint]:
         """Complain of every output for which some regularizer would veto all functions of the search."""
-        search = self.spec.search
+        search, depth = self.spec.search, largest_depth(self.spec.search)
         variables = [Variable(one.name, parse(one.unit).dim) for one in self.spec.inputs]
-        variables += map(vocabulary.constant, search.constants)
-        primitives = [entry.value for entry in vocabulary.all_primitives(self.registry, search.primitives)]
+        variables += [vocabulary.constant(item, self.registry) for item in search.constants]
+        entries = vocabulary.all_primitives(self.registry, search.primitives)
+        primitives = [allowed(entry.value, self.spec) for entry in entries]
         for choice in self.spec.regularizers:
             regularizer = vocabulary.make_plugin(self.registry, "regularizers", choice)
             if regularizer.stage is not Stage.STRUCTURE or regularizer.weight == 0 or not self.spec.inputs:
                 continue
             fold = cast("StructureRegularizer", regularizer)
-            for place, output in enumerate(self.outputs):
-                if passes(fold, primitives, variables, output, search.depth, search.skip_connections) is False:
+            for place, output in enumerate(judged(self.outputs, self.spec)):
+                if passes(fold, primitives, variables, output, depth, search.skip_connections) is False:
                     explain = getattr(fold, "explain", lambda *_: "every one is vetoed")
                     yield (
                         ("outputs", place, "unit"),
-                        f"no function of depth {search.depth} can have the unit {show(output.unit)}: "
+                        f"no function of depth {depth} can have the unit {show(output.unit)}: "
                         f"{explain(variables, output)}",
                     )
 
@@ -82,7 +97,7 @@ class PreparedTask:
             return self.rows_of.data(seed)
         if isinstance(source, TaskData):
             raise DataError(f"task {source.source!r} was not loaded")
-        names, columns = self._columns(source, seed)
+        names, columns, lines = self._columns(source, seed)
         measures = self._measures(names)
         scales = [Scale(measure, float(measure.factor)) for measure in measures]
         if getattr(source, "standardise", False):
@@ -91,7 +106,9 @@ class PreparedTask:
         targets = columns[inputs:]
         if self.spec.implicit is not None:
             targets = columns.new_full((1, columns.shape[1]), self.spec.implicit.value)
-        train, valid, test = split_rows(columns.shape[1], source.split.valid, source.split.test, seed)
+        in_order = isinstance(source, SequenceData)  # what comes later is the test of what was learnt before
+        split = source.split or self._default_split(source)
+        train, valid, test = split_rows(columns.shape[1], split.valid, split.test, seed, in_order)
         return Dataset(
             inputs=columns[:inputs],
             targets=targets,
@@ -101,7 +118,13 @@ class PreparedTask:
             train=train,
             valid=valid,
             test=test,
+            lines=lines,
         )
+
+    def _default_split(self, source: object) -> Split:
+        """Hold rows out, except from a whole truth table: nothing could take their place."""
+        table = isinstance(source, FormulaData) and formula.is_table(source, self.spec.inputs)
+        return Split(valid=0, test=0) if table else Split()
 
     def _outputs(self, names: list[str]) -> list[str]:
         return [one.name for one in self.spec.outputs] or names[-1:]
@@ -110,19 +133,26 @@ class PreparedTask:
         declared = {one.name: parse(one.unit) for one in self.columns}
         return [declared.get(name, PLAIN) for name in names]
 
-    def _columns(self, source: CsvData | FormulaData | PmlbData, seed: int) -> tuple[list[str], Tensor]:
-        """Return names and columns in base units, inputs first."""
+    def _columns(
+        self, source: CsvData | FormulaData | SequenceData | PmlbData, seed: int
+    ) -> tuple[list[str], Tensor, Lines]:
+        """Return names and columns in base units, inputs first, and the lines of the file that rows come from."""
         names = [one.name for one in self.columns]
         if isinstance(source, CsvData):
             factors = {one.name: parse(one.unit).factor for one in self.columns}
-            return names, csv.read_columns(self.folder / source.file, factors, source.missing)
+            return names, *csv.read_table(self.folder / source.file, factors, source.missing)
+        if isinstance(source, SequenceData):
+            inputs = {one.name: parse(one.unit).factor for one in self.spec.inputs}
+            outputs = {one.name: parse(one.unit).factor for one in self.spec.outputs}
+            return names, *sequence.read_rows(self.folder / source.file, inputs, outputs, source.lags)
         if isinstance(source, FormulaData):
             targets = source.target if isinstance(source.target, dict) else {}
             if isinstance(source.target, str):
                 targets = {one.name: source.target for one in self.spec.outputs}
             ordered = {one.name: targets[one.name] for one in self.spec.outputs}
-            drawn = formula.draw(source, self.spec.inputs, ordered, callable_primitives(self.registry), seed)
-            return names, _to_base(torch.cat(drawn), self._measures(names))
+            given = getattr(self.spec.wrapper, "feedback", {})
+            drawn = formula.draw(source, self.spec.inputs, ordered, callable_primitives(self.registry), seed, given)
+            return names, _to_base(torch.cat(drawn), self._measures(names)), None
         found, columns = pmlb.fetch(source.dataset)
         names = names or found
         for name in names:
@@ -130,7 +160,7 @@ class PreparedTask:
                 raise DataError(f"PMLB data set {source.dataset!r} has no column {name!r}", column=name)
         if not self.spec.outputs:
             names = [*(name for name in names if name != pmlb.TARGET), pmlb.TARGET]
-        return names, _to_base(columns[[found.index(name) for name in names]], self._measures(names))
+        return names, _to_base(columns[[found.index(name) for name in names]], self._measures(names)), None
 
 
 def _to_base(columns: Tensor, measures: list[Measure]) -> Tensor:

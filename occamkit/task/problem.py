@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor
 
 from occamkit.errors import UserError
-from occamkit.protocols import Fitness, Output, Primitive, Regularizer, Task, Variable
+from occamkit.protocols import Fitness, Output, Primitive, Regularizer, Stage, Task, Variable, Wrapper
 from occamkit.registry import Registry
 from occamkit.task import vocabulary
 from occamkit.task.dataset import Dataset, Part
+from occamkit.task.feedback import Feedback, given_feedback, make_feedback, misfits
+from occamkit.task.policy import allowed
+from occamkit.task.prepared import PreparedTask
 from occamkit.task.spec import TaskSpec
+
+Plugin = TypeVar("Plugin")
+
+USUAL_SIZE = 1e9
+"""Columns whose largest values are above this, or below its inverse, are searched in double precision."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,9 @@ class Problem:
     seed: int
     device: torch.device
     dtype: torch.dtype
+    wrapper: Wrapper | None = None
+    feedback: Feedback | None = None
+    """How a step's outputs become inputs, for a task with a wrapper."""
 
     @property
     def outputs(self) -> tuple[Output, ...]:
@@ -61,40 +72,92 @@ class Problem:
 def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "auto") -> Problem:
     """Read the task's data and make its plugins."""
     spec, dataset = task.spec, task.data(seed)
+    if isinstance(task, PreparedTask):
+        registry = task.registry  # with the packs that the task file itself names
     for reason in unsupported(spec, registry):
         raise UserError(reason)
-    constants = tuple(map(vocabulary.constant, spec.search.constants))
-    return Problem(
+    constants = tuple(vocabulary.constant(item, registry) for item in spec.search.constants)
+    wrapper = vocabulary.make_plugin(registry, "wrappers", spec.wrapper) if spec.wrapper is not None else None
+    problem = Problem(
         name=task.name,
         spec=spec,
         registry=registry,
         dataset=dataset,
         variables=(*dataset.variables, *constants),
-        primitives=tuple(entry.value for entry in vocabulary.all_primitives(registry, spec.search.primitives)),
+        primitives=tuple(
+            allowed(entry.value, spec) for entry in vocabulary.all_primitives(registry, spec.search.primitives)
+        ),
         fitness=cast("Fitness", vocabulary.make_plugin(registry, "fitnesses", spec.fitness)),
         regularizers=tuple(vocabulary.make_plugin(registry, "regularizers", choice) for choice in spec.regularizers),
         seed=seed,
         device=choose_device(device),
-        dtype=getattr(torch, spec.trainer.dtype),
+        dtype=_precision(spec, dataset, choose_device(device)),
+        wrapper=wrapper,
+        feedback=_feedback(spec, dataset, wrapper) if wrapper is not None else None,
     )
+    return replace(
+        problem,
+        fitness=_prepared(problem.fitness, problem),
+        regularizers=tuple(_prepared(one, problem) for one in problem.regularizers),
+    )
+
+
+def _prepared(plugin: Plugin, problem: Problem) -> Plugin:
+    """Let a plugin see the problem before the run, if it wants to."""
+    prepare = getattr(plugin, "prepare", None)
+    return plugin if prepare is None else cast("Plugin", prepare(problem))
+
+
+def _precision(spec: TaskSpec, dataset: Dataset, device: torch.device) -> torch.dtype:
+    """Return the precision of the search: single, unless products of the columns would leave its range.
+
+    Apple's GPUs have no double precision.
+    """
+    if spec.trainer.dtype != "auto":
+        return cast("torch.dtype", getattr(torch, spec.trainer.dtype))
+    largest = torch.cat([dataset.inputs, dataset.targets]).abs().amax(1)
+    usual = (largest == 0) | ((largest > 1 / USUAL_SIZE) & (largest < USUAL_SIZE))
+    return torch.float32 if device.type == "mps" or bool(usual.all()) else torch.float64
+
+
+def _feedback(spec: TaskSpec, dataset: Dataset, wrapper: Wrapper) -> Feedback:
+    inputs, outputs = [one.name for one in dataset.variables], [one.name for one in dataset.outputs]
+    return make_feedback(inputs, outputs, given_feedback(spec, wrapper))
 
 
 def unsupported(spec: TaskSpec, registry: Registry) -> Iterator[str]:
     """Yield what a task file may say but the search cannot do yet; it is refused rather than passed over."""
+    if spec.wrapper is not None:
+        yield from _unsupported_with_wrapper(spec, registry)
+    if spec.wrapper is not None or spec.implicit is not None:
+        what = "a relation" if spec.wrapper is None else "what a wrapper repeats"
+        for choice in spec.proposers:
+            if not getattr(registry.find("proposers", choice.name).value, "any_task", False):
+                yield f"proposers: {choice.name!r} cannot look for {what}; leave [[proposers]] out"
+
+
+def _unsupported_with_wrapper(spec: TaskSpec, registry: Registry) -> Iterator[str]:
+    name = spec.wrapper.name if spec.wrapper is not None else ""
+    inputs, outputs = ({one.name: one.unit for one in columns} for columns in (spec.inputs, spec.outputs))
+    for reason in misfits(inputs, outputs, given_feedback(spec, spec.wrapper)):
+        yield f"wrapper: {reason}"
+    if spec.implicit is not None:
+        yield f"implicit: a relation has no output that {name!r} could feed back; leave one of the two out"
     fitted = [
         entry.name for entry in vocabulary.all_primitives(registry, spec.search.primitives) if entry.value.constants
     ]
     if fitted:
-        yield (
-            f"search.primitives: {fitted[0]!r} carries a constant to be fitted, which the search cannot do yet; "
-            f"leave it out and list numbers in search.constants"
-        )
-    if spec.implicit is not None:
-        yield "implicit: the search cannot tell relations from trivialities such as 1 = 1 yet"
-    if spec.wrapper is not None:
-        yield f"wrapper: the search cannot use {spec.wrapper.name!r} yet; leave [wrapper] out"
-    if spec.proposers:
-        yield "proposers: the search is the network's alone as yet; leave [[proposers]] out"
+        yield f"search.primitives: {fitted[0]!r} has a constant, which cannot be fitted in what {name!r} repeats"
+    if spec.fitness.scale != "none":
+        yield f"fitness.scale: what {name!r} repeats cannot be scaled; leave one of the two out"
+    if spec.trainer.batch is not None:
+        yield f"trainer.batch: {name!r} needs all rows in every step; leave batch out"
+    if getattr(spec.data, "standardise", False):
+        yield f"data.standardise: a standardised output cannot be fed back by {name!r}; leave one of the two out"
+    for choice in spec.regularizers:
+        symbolic = registry.find("regularizers", choice.name).value.stage is Stage.SYMBOLIC
+        if symbolic and len(spec.outputs) > 1:
+            yield f"regularizers: {choice.name!r} cannot judge programs of several outputs that {name!r} repeats"
 
 
 def choose_device(name: str) -> torch.device:

@@ -46,11 +46,25 @@ class FormulaData(Section):
     target: str | dict[str, str] | None = Field(
         None, description="The formula of the output, or a table with one per output; none for an implicit task."
     )
+    times: Count = Field(1, description="How often the target is applied, its outputs fed back as by a wrapper.")
     points: Count = Field(200, description="How many points are drawn; a grid of `values` has its own number.")
     noise: Annotated[float, Field(ge=0)] = Field(
         0.0, description="Deviation of the noise added to each output, as a part of its root mean square."
     )
-    draw: Literal["uniform", "grid"] = Field("uniform", description="Random points, or evenly spaced ones.")
+    draw: Literal["uniform", "grid"] | None = Field(
+        None, description="Random points, or evenly spaced ones; absent, random, but a small truth table whole."
+    )
+    split: Split | None = Field(None, description="Absent, as for other sources; a whole truth table is not split.")
+
+
+class SequenceData(Section):
+    """Series whose next values are to be explained by those before."""
+
+    source: Literal["sequence"]
+    file: Text = Field(
+        description="Path of the file, relative to the task file: a table, or the numbers of one series."
+    )
+    lags: Count = Field(1, description="How many values before the next one may be read: x_1 the last, x_2 before it.")
     split: Split = Split()
 
 
@@ -103,9 +117,12 @@ class Search(Section):
     constants: list[int | float | str] = Field(
         description="Numbers, pi, e, or numbers with a unit such as '9.81 m/s**2'."
     )
-    depth: Count = Field(3, description="Layers of the network: how deep functions may nest.")
+    depth: Count | None = Field(
+        None, description="Layers of the network: how deep functions may nest; absent, grown over fresh starts."
+    )
+    start: list[Text] = Field([], description="Formulas to start from: they compete with what is found.")
     repeats: list[Count] | None = Field(
-        None, description="How often the primitives stand in each layer, first to last; absent, once."
+        None, description="How often the primitives stand in each layer, first to last; absent, once, or grown too."
     )
     skip_connections: bool = Field(True, description="Whether a layer sees all layers before it.")
     temperature: Positive = Field(1.0, description="Temperature of the softmax in all layers but the last.")
@@ -114,6 +131,9 @@ class Search(Section):
         None,
         description="The paper's E: 0 starts with equal weights, 1 with equally likely functions; "
         "absent, fresh starts take turns with 0, 1 and 5.",
+    )
+    steer: bool = Field(
+        True, description="Whether a fresh network is fitted to functions that no regularizer vetoes, before it learns."
     )
 
 
@@ -127,6 +147,37 @@ class Choice(Section):
         return {key: value for key, value in self if key != "name"}
 
 
+class FitnessChoice(Choice):
+    """A fitness by name, and what is solved for before it judges."""
+
+    scale: Literal["none", "prefactor", "affine"] = Field(
+        "none", description="What is solved for in closed form: nothing, the a of a·f, or a and b of a·f + b."
+    )
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of the fitness itself."""
+        return {key: value for key, value in self if key not in ("name", "scale")}
+
+
+class Constants(Section):
+    """How the constants of primitives such as x^c are fitted."""
+
+    units: Literal["free", "dimensionless"] = Field(
+        "free", description="Whether a fitted constant takes whatever unit is needed, or is a plain number."
+    )
+    method: Literal["levenberg-marquardt", "adam"] = Field(
+        "levenberg-marquardt", description="Second order, or the paper's gradient descent."
+    )
+    starts: Annotated[int, Field(ge=1, le=100)] = Field(
+        4, description="Starting points of each function; after a few steps only the best is followed."
+    )
+    iterations: Count = Field(25, description="Steps of the method, at most; of Adam, ten times as many.")
+    retries: Annotated[int, Field(ge=0, le=100)] = Field(
+        100, description="More starting points for a function that is undefined at all of them."
+    )
+    snap: bool = Field(True, description="Whether a constant becomes a simple number when the fit is as good with it.")
+
+
 class Trainer(Section):
     """How the network is trained."""
 
@@ -134,7 +185,10 @@ class Trainer(Section):
     top: Count = Field(10, description="Functions that each step learns from (the paper's lambda).")
     learning_rate: Annotated[float, Field(gt=0, le=1000)] = Field(0.05, description="Step size of Adam.")
     batch: Count | None = Field(None, description="Rows in a mini-batch; absent, all rows in every step.")
-    dtype: Literal["float32", "float64"] = Field("float32", description="Precision of the search; results are exact.")
+    dtype: Literal["auto", "float32", "float64"] = Field(
+        "auto",
+        description="Precision of the search; results are exact. Absent, float32 unless numbers are huge or tiny.",
+    )
     undefined_weight: Annotated[float, Field(ge=0)] = Field(
         0.5, description="What an undefined function loses, in units of a perfect fitness."
     )
@@ -165,13 +219,17 @@ class TaskSpec(Section):
 
     occamkit: Literal[1] = Field(description="Version of this format.")
     name: Text
-    data: SerializeAsAny[CsvData | FormulaData | PmlbData | TaskData]
+    plugins: list[Text] = Field(
+        [], description="Packs of this task's own: paths of Python files, relative to the task file, as './mine.py'."
+    )
+    data: SerializeAsAny[CsvData | FormulaData | SequenceData | PmlbData | TaskData]
     inputs: list[InputSpec] = []
     outputs: list[OutputSpec] = []
     implicit: Implicit | None = None
     search: Search
     wrapper: SerializeAsAny[Choice] | None = None
-    fitness: SerializeAsAny[Choice]
+    constants: Constants = Constants()
+    fitness: SerializeAsAny[FitnessChoice]
     regularizers: list[SerializeAsAny[Choice]] = []
     proposers: list[SerializeAsAny[Choice]] = []
     trainer: Trainer = Trainer()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
-from occamkit.errors import UnitError, UserError
+from occamkit.errors import UnitError, UnknownNameError, UserError
 from occamkit.packs import Entry
 from occamkit.protocols import Variable
 from occamkit.registry import Registry
 from occamkit.task.functions import CONSTANTS
 from occamkit.task.spec import Choice
-from occamkit.units import DIMENSIONLESS, parse_quantity
+from occamkit.units import DIMENSIONLESS, parse, parse_quantity
 
+_NAME = re.compile(r"[^\W\d]\w*(:[^\W\d]\w*)?")
 _COPIES = re.compile(r"(?P<name>[^*]+)(?:\*(?P<copies>\d+))?")
 
 
@@ -30,10 +32,12 @@ def all_primitives(registry: Registry, items: Iterable[str]) -> list[Entry]:
     return [entry for item in items for entry in primitive_entries(registry, item)]
 
 
-def constant(item: float | str) -> Variable:
-    """Return one item of `search.constants` as a leaf, in base units."""
+def constant(item: float | str, registry: Registry | None = None) -> Variable:
+    """Return one item of `search.constants` as a leaf, in base units; the registry knows what packs name."""
     if isinstance(item, str) and item in CONSTANTS:
         return Variable(item, DIMENSIONLESS, CONSTANTS[item])
+    if registry is not None and isinstance(item, str) and _NAME.fullmatch(item):
+        return _named(item, registry)
     try:
         if not isinstance(item, str):
             return Variable(str(item), DIMENSIONLESS, float(item))
@@ -43,6 +47,16 @@ def constant(item: float | str) -> Variable:
         raise UserError(f"{error}; or one of {', '.join(CONSTANTS)}") from None
     except ArithmeticError:
         raise UserError(f"{item!r} is not a number that a computer can hold") from None
+
+
+def _named(name: str, registry: Registry) -> Variable:
+    try:
+        given = registry.find("constants", name).value
+    except UnknownNameError as error:
+        allowed = ", ".join(CONSTANTS)
+        raise UserError(f"{error}; or a number with a unit such as '9.81 m/s**2', or one of {allowed}") from None
+    measure = parse(given.unit)
+    return Variable(name, measure.dim, float(Fraction(given.value) * measure.factor))
 
 
 def make_plugin(registry: Registry, kind: str, choice: Choice) -> Any:

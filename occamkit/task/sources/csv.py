@@ -10,6 +10,7 @@ import csv
 import decimal
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -32,7 +33,8 @@ _EXACT = decimal.Context(prec=60)
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[TextIO]:
+def open_text(path: Path) -> Iterator[TextIO]:
+    """Open a UTF-8 text file; whatever is wrong with it becomes a DataError."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield file
@@ -54,12 +56,20 @@ def _open(path: Path) -> Iterator[TextIO]:
 
 def read_header(path: Path) -> list[str]:
     """Return the column names of a file."""
-    with _open(path) as file:
-        header, _ = _header(path, file)
+    with open_text(path) as file:
+        header, _ = split_header(path, file)
         return header
 
 
-def _header(path: Path, file: TextIO) -> tuple[list[str], Any]:
+def row_count(path: Path) -> int:
+    """Return how many rows a file has."""
+    with open_text(path) as file:
+        header, reader = split_header(path, file)
+        return sum(1 for _ in rows_of(path, reader, len(header)))
+
+
+def split_header(path: Path, file: TextIO) -> tuple[list[str], Any]:
+    """Return the column names, and a reader that stands before the first row."""
     first = file.readline()
     if not first.strip():
         raise DataError(f"{path}: is empty; the first line must name the columns")
@@ -67,15 +77,16 @@ def _header(path: Path, file: TextIO) -> tuple[list[str], Any]:
     file.seek(0)
     reader = csv.reader(file, delimiter=delimiter, skipinitialspace=True)
     header = [name.strip() for name in next(reader)]
-    repeated = sorted({name for name in header if name and header.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(header).items() if name and times > 1)
     if repeated:
         raise DataError(f"{path}:1: column {repeated[0]!r} appears more than once", column=repeated[0], rows=[1])
-    if all(_is_number(name) for name in header):
+    if all(is_number(name) for name in header):
         raise DataError(f"{path}:1: the first line must name the columns, found only numbers", rows=[1])
     return header, reader
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text reads as a number."""
     try:
         float(text)
     except ValueError:
@@ -84,20 +95,25 @@ def _is_number(text: str) -> bool:
 
 
 def read_columns(path: Path, factors: Mapping[str, Fraction], missing: str = "error") -> Tensor:
-    """Read the columns named by `factors`, each multiplied by its factor: float64 [c, n].
+    """Read the columns named by `factors`: float64 [c, n]; see `read_table`."""
+    return read_table(path, factors, missing)[0]
+
+
+def read_table(path: Path, factors: Mapping[str, Fraction], missing: str = "error") -> tuple[Tensor, tuple[int, ...]]:
+    """Read the columns named by `factors`, each multiplied by its factor, float64 [c, n], and the lines of the rows.
 
     missing: "error" refuses rows that lack a value, naming them; "drop" leaves them out.
     """
     names = list(factors)
-    with _open(path) as file:
-        header, reader = _header(path, file)
+    with open_text(path) as file:
+        header, reader = split_header(path, file)
         for name in names:
             if name not in header:
                 raise DataError(f"{path}: no column {name!r}{did_you_mean(name, header)}", column=name)
         places = [header.index(name) for name in names]
         chunks: list[list[Any]] = []
         lines: list[int] = []
-        while rows := list(itertools.islice(_rows(path, reader, len(header)), _CHUNK)):
+        while rows := list(itertools.islice(rows_of(path, reader, len(header)), _CHUNK)):
             lines.extend(line for line, _ in rows)
             chunks.append(
                 [
@@ -111,7 +127,8 @@ def read_columns(path: Path, factors: Mapping[str, Fraction], missing: str = "er
     return _without_gaps(path, columns, names, lines, missing)
 
 
-def _rows(path: Path, reader: Any, width: int) -> Iterator[tuple[int, list[str]]]:
+def rows_of(path: Path, reader: Any, width: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield line numbers and cells of all rows that are not blank; each must be as wide as the header."""
     for row in reader:
         if not any(cell.strip() for cell in row):
             continue
@@ -148,16 +165,25 @@ def _scaled(text: str, factor: Fraction) -> float:
     return float(_EXACT.divide(product, decimal.Decimal(factor.denominator)))
 
 
-def _without_gaps(path: Path, columns: Tensor, names: Sequence[str], lines: Sequence[int], missing: str) -> Tensor:
+def _without_gaps(
+    path: Path, columns: Tensor, names: Sequence[str], lines: Sequence[int], missing: str
+) -> tuple[Tensor, tuple[int, ...]]:
     infinite = torch.isinf(columns)
     gaps = torch.isnan(columns)
     _refuse(path, infinite, names, lines, "infinite values")
     if missing == "error":
-        _refuse(path, gaps, names, lines, "no value", hint='; missing = "drop" in [data] leaves such rows out')
-    kept = columns[:, ~gaps.any(0)]
-    if kept.shape[1] == 0:
+        _refuse(
+            path,
+            gaps,
+            names,
+            lines,
+            "no value",
+            hint='; missing = "drop" in [data], or --missing drop, leaves such rows out',
+        )
+    whole = torch.nonzero(~gaps.any(0)).squeeze(1)
+    if whole.numel() == 0:
         raise DataError(f"{path}: every row lacks a value")
-    return kept
+    return columns.index_select(1, whole), tuple(lines[row] for row in whole.tolist())
 
 
 def _refuse(path: Path, bad: Tensor, names: Sequence[str], lines: Sequence[int], what: str, *, hint: str = "") -> None:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from occamkit.errors import DataError
 from occamkit.protocols import Primitive
+from occamkit.task.feedback import Feedback, make_feedback
 from occamkit.task.formula import parse
 from occamkit.task.formula_folds import evaluate
 from occamkit.task.spec import FormulaData, InputSpec
 
 _TRIES = 100
+
+LARGEST_TABLE = 4096
+"""Truth tables up to this many rows are made whole unless the task asks for random points."""
+
+
+class _Repeat(NamedTuple):
+    """How often targets are applied, and how they are fed back."""
+
+    times: int
+    feedback: Feedback
 
 
 def draw(
@@ -22,15 +35,21 @@ def draw(
     targets: Mapping[str, str],
     primitives: Mapping[str, Primitive],
     seed: int,
+    given: Mapping[str, str] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return inputs [u, n] and targets [v, n] in the declared units; points where anything is undefined are redrawn."""
+    """Return inputs [u, n] and targets [v, n] in the declared units; points where anything is undefined are redrawn.
+
+    given: what feeds each input when the targets are applied several times; absent, what is called alike.
+    """
+    feedback = make_feedback([one.name for one in inputs], list(targets), given or {})
+    repeat = _Repeat(data.times, feedback)
     generator = torch.Generator().manual_seed(seed)
-    if data.draw == "grid":
-        columns, outputs = _compute(_grid(data, inputs), inputs, targets, primitives)
+    if data.draw == "grid" or is_table(data, inputs):
+        columns, outputs = _compute(_grid(data, inputs), inputs, targets, primitives, repeat)
         keep = torch.isfinite(torch.cat([columns, outputs])).all(0)
         columns, outputs = columns[:, keep], outputs[:, keep]
     else:
-        columns, outputs = _draw_defined(data.points, inputs, targets, primitives, generator)
+        columns, outputs = _draw_defined(data.points, inputs, targets, primitives, generator, repeat)
     if columns.shape[1] == 0:
         raise DataError("the formula is undefined at every point of the inputs' ranges")
     if data.noise > 0:
@@ -40,19 +59,27 @@ def draw(
     return columns, outputs
 
 
+def is_table(data: FormulaData, inputs: Sequence[InputSpec]) -> bool:
+    """Whether the rows are a whole truth table: every input has values, and not too many of them together."""
+    domains = [one.values for one in inputs if one.formula is None]
+    finite = [len(values) for values in domains if values is not None]
+    return data.draw != "uniform" and len(finite) == len(domains) and math.prod(finite) <= LARGEST_TABLE
+
+
 def _draw_defined(
     points: int,
     inputs: Sequence[InputSpec],
     targets: Mapping[str, str],
     primitives: Mapping[str, Primitive],
     generator: torch.Generator,
+    repeat: _Repeat,
 ) -> tuple[Tensor, Tensor]:
     drawn: list[Tensor] = []
     wanted = points
     split = len(inputs)
     for _ in range(_TRIES):
         free = {one.name: _uniform(one, points, generator) for one in inputs if one.formula is None}
-        both = torch.cat(_compute(free, inputs, targets, primitives))
+        both = torch.cat(_compute(free, inputs, targets, primitives, repeat))
         kept = both[:, torch.isfinite(both).all(0)][:, :wanted]
         drawn.append(kept)
         wanted -= kept.shape[1]
@@ -95,6 +122,7 @@ def _compute(
     inputs: Sequence[InputSpec],
     targets: Mapping[str, str],
     primitives: Mapping[str, Primitive],
+    repeat: _Repeat,
 ) -> tuple[Tensor, Tensor]:
     columns: dict[str, Tensor] = {}
     for one in inputs:
@@ -103,6 +131,14 @@ def _compute(
         else:
             known = {**free, **columns}
             columns[one.name] = evaluate(parse(one.formula, known, primitives), known, primitives)
-    outputs = [evaluate(parse(text, columns, primitives), columns, primitives) for text in targets.values()]
     stacked = torch.stack(list(columns.values()))
-    return stacked, torch.stack(outputs) if outputs else stacked.new_zeros(0, stacked.shape[1])
+    if not targets:
+        return stacked, stacked.new_zeros(0, stacked.shape[1])
+    formulas = [parse(text, columns, primitives) for text in targets.values()]
+    seen, outputs = stacked, stacked[:0]
+    for turn in range(repeat.times):
+        if turn:
+            seen = repeat.feedback.columns(stacked, repeat.feedback.next(seen, outputs))
+        named = dict(zip(columns, seen, strict=True))
+        outputs = torch.stack([evaluate(formula, named, primitives) for formula in formulas])
+    return stacked, outputs
