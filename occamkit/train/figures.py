@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -19,13 +20,17 @@ EXACT = 1e-10
 """A function whose error is below this part of the target's size is exact: only rounding is left."""
 
 
+ROUNDING = 1e-8
+"""A row whose error is below this part of the target's size is met."""
+
+
 @dataclass(frozen=True)
 class Figures:
     """How a function does on each part of the rows; parts without rows are left out.
 
     loss: what is missing to a perfect fitness, as a part of it: the task's own measure of error.
     relative: the root mean square error as a part of the target's root mean square.
-    undefined: how many rows it is undefined on.
+    undefined: how many rows it is undefined on. wrong: how many rows it misses by more than rounding.
     """
 
     loss: dict[str, float] = field(default_factory=dict)
@@ -33,6 +38,7 @@ class Figures:
     r2: dict[str, float] = field(default_factory=dict)
     relative: dict[str, float] = field(default_factory=dict)
     undefined: dict[str, int] = field(default_factory=dict)
+    wrong: dict[str, int] = field(default_factory=dict)
 
     @property
     def choice(self) -> tuple[float, float]:
@@ -49,8 +55,19 @@ class Figures:
         return all(self.relative[part] <= EXACT for part in ("train", "valid") if part in self.relative)
 
 
+Predictor = Callable[[Tensor], Tensor]
+"""From inputs [u, n] in base units to predictions [n], or one for all rows."""
+
+
 def figures_of(problem: Problem, tree: Expression, output: int) -> Figures:
     """Evaluate a function on every part of the rows."""
+    # Given constants carry their own value: a column that is called like one is another thing.
+    names = [variable.name for variable in problem.dataset.variables]
+    return figures_with(problem, output, lambda inputs: tree.evaluate(dict(zip(names, inputs, strict=True))))
+
+
+def figures_with(problem: Problem, output: int, predict: Predictor) -> Figures:
+    """Hold predictions against every part of the rows."""
     figures = Figures()
     scale = problem.dataset.output_scale(output)
     for part in PARTS:
@@ -58,9 +75,7 @@ def figures_of(problem: Problem, tree: Expression, output: int) -> Figures:
         targets = outputs[output]
         if targets.numel() == 0:
             continue
-        # Given constants carry their own value: a column that is called like one is another thing.
-        named = dict(zip((variable.name for variable in problem.dataset.variables), inputs, strict=True))
-        predicted = tree.evaluate(named).expand_as(targets)
+        predicted = predict(inputs).expand_as(targets)
         figures.loss[part] = _loss(problem.fitness, predicted, targets)
         _enter(figures, part, scale.declared(predicted) - scale.declared(targets), scale.declared(targets))
     return figures
@@ -75,12 +90,18 @@ def _loss(fitness: Fitness, predicted: Tensor, target: Tensor) -> float:
     return round(missing, 9) if math.isfinite(missing) else float("inf")
 
 
+def misses(error: Tensor, size: float) -> Tensor:
+    """Return which errors [n] are more than rounding, beside a target of this root mean square."""
+    return ~(error.abs() <= ROUNDING * (size or 1.0))
+
+
 def _enter(figures: Figures, part: Part, error: Tensor, target: Tensor) -> None:
     mse = float(error.square().mean())
     size = float(target.square().mean())
     variance = float(target.var(correction=0))
     undefined = int((~torch.isfinite(error)).sum())
     figures.undefined[part] = undefined
+    figures.wrong[part] = int(misses(error, size**0.5).sum())
     figures.mse[part] = mse if undefined == 0 else float("inf")
     figures.r2[part] = 1 - figures.mse[part] / variance if variance > 0 else float(mse == 0)
     figures.relative[part] = (figures.mse[part] / size) ** 0.5 if size > 0 else figures.mse[part] ** 0.5

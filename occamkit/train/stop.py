@@ -43,7 +43,7 @@ class Restarts:
 
     def fruitless(self, best: Sequence[Candidate | None]) -> bool:
         """Note that a run has converged; whether the last few of them have all been in vain."""
-        errors = tuple(candidate.figures.choice if candidate else (float("inf"),) for candidate in best)
+        errors = tuple(candidate.choice if candidate else (float("inf"),) for candidate in best)
         better = not self._best or any(new < old for new, old in zip(errors, self._best, strict=True))
         self._fruitless = 0 if better else self._fruitless + 1
         self._best = errors

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from occamkit.files import write_whole
 from occamkit.train.trainer import Step, Trainer
 
 
@@ -17,7 +18,7 @@ class StepRecord:
     """One step: for each output the best function drawn and the likeliest one, with their scores.
 
     start: which fresh start the step belongs to, from 1. entropy: the mean over the network's choices, in nats.
-    unique: the share of different functions among those drawn.
+    unique: the share of different functions among those drawn. vetoed: the share that was refused unevaluated.
     """
 
     step: int
@@ -28,6 +29,7 @@ class StepRecord:
     likeliest_score: tuple[float, ...]
     entropy: float
     unique: float
+    vetoed: float
 
 
 Tracer = Callable[[StepRecord], None]
@@ -49,19 +51,30 @@ def record(trainer: Trainer, step: Step) -> StepRecord:
         likeliest_score=tuple(scores),
         entropy=float(trainer.network.entropy().detach().mean()),
         unique=len(set(step.roots[0].tolist())) / step.roots.shape[1],
+        vetoed=float(step.scores.vetoed.double().mean()),
     )
 
 
 @contextmanager
-def trace_to(path: Path) -> Iterator[Tracer]:
-    """Write records to a file, a JSON object on each line; a line that is there is whole."""
-    with path.open("w", encoding="utf-8") as file:
+def trace_to(path: Path, after: int = 0) -> Iterator[Tracer]:
+    """Write records to a file, a JSON object on each line; of records that are there, the steps up to `after` stay."""
+    kept = [line for line in read_lines(path) if json.loads(line)["step"] <= after] if after else []
+    write_whole(path, "".join(f"{line}\n" for line in kept))
+    with path.open("a", encoding="utf-8", buffering=1) as file:
 
         def write(one: StepRecord) -> None:
             document = {key: _finite(value) for key, value in asdict(one).items()}
             file.write(json.dumps(document, ensure_ascii=False) + "\n")
 
         yield write
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a trace; one that was being written when the run was killed is left out."""
+    if not path.is_file():
+        return []
+    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
+    return whole.split("\n") if whole else []
 
 
 def _finite(value: object) -> object:

@@ -20,11 +20,10 @@ from occamkit.network import (
 )
 from occamkit.network.reach import sample_of_edges
 from occamkit.score import Judge, Scores
+from occamkit.task.growth import start_of
 from occamkit.task.problem import Problem
 from occamkit.train.adam import Adam
-
-TURNS = (0.0, 1.0, 5.0)
-"""The paper's E of successive starts, when the task does not choose: simple functions first, then all alike."""
+from occamkit.train.steer import steer
 
 
 @dataclass(frozen=True)
@@ -48,21 +47,10 @@ class Trainer:
     """The network and all that changes with it."""
 
     def __init__(self, problem: Problem, generator: torch.Generator) -> None:
-        spec = problem.spec
-        search, settings = spec.search, spec.trainer
-        repeats = search.repeats or [1] * search.depth
+        settings = problem.spec.trainer
         self.problem = problem
         self.generator = generator
-        self.layout = Layout.repeated(
-            len(problem.variables), problem.primitives, repeats, len(problem.outputs), search.skip_connections
-        )
-        self.network = OccamNetwork(
-            self.layout,
-            temperature=search.temperature,
-            last_temperature=search.last_temperature,
-            device=problem.device,
-            dtype=problem.dtype,
-        )
+        self._lay_out(start_of(problem.spec.search, 0)[0])
         self.graph = Graph(len(problem.variables), self.layout.primitives, device=problem.device)
         columns, targets = problem.columns("train"), problem.targets("train")
         self.rows = columns.shape[1]
@@ -71,15 +59,45 @@ class Trainer:
         self.top = min(settings.top, settings.functions)
         self.steps = 0
         self.starts = 0
-        self._sampler = Sampler(self.network)
         self.restart()
 
-    def restart(self) -> None:
-        """Forget what the network has learnt; functions already scored stay known."""
-        given = self.problem.spec.search.equalise
-        self.network.start(TURNS[self.starts % len(TURNS)] if given is None else given)
+    def _lay_out(self, repeats: tuple[int, ...]) -> None:
+        """Make a network with the primitives standing so often in each layer; all sizes have the same primitives."""
+        self._size = repeats
+        search = self.problem.spec.search
+        columns, outputs = len(self.problem.variables), len(self.problem.outputs)
+        self.layout = Layout.repeated(columns, self.problem.primitives, repeats, outputs, search.skip_connections)
+        self.network = OccamNetwork(
+            self.layout,
+            temperature=search.temperature,
+            last_temperature=search.last_temperature,
+            device=self.problem.device,
+            dtype=self.problem.dtype,
+        )
+        self._sampler = Sampler(self.network)
+
+    def restart(self, *, again: bool = False) -> None:
+        """Forget what the network has learnt, and take the next size; functions already scored stay known.
+
+        again: start just as the last time.
+        """
+        self.starts -= again
+        size, equalise = start_of(self.problem.spec.search, self.starts)
+        if size != self._size:
+            self._lay_out(size)
+        self.network.start(equalise)
+        if self.problem.spec.search.steer and self.judge.can_veto:
+            steer(self.network, self._sampler, self.graph, self.judge, self.generator)
         self.optimizer = Adam(self.network.logits, self.problem.spec.trainer.learning_rate)
         self.starts += 1
+
+    def go_to_start(self, starts: int) -> None:
+        """Have the network of the given fresh start, counted from 1; its weights are to be set by the caller."""
+        size, _ = start_of(self.problem.spec.search, starts - 1)
+        if size != self._size:
+            self._lay_out(size)
+            self.optimizer = Adam(self.network.logits, self.problem.spec.trainer.learning_rate)
+        self.starts = starts
 
     def step(self) -> Step:
         """Draw, score and learn once."""
@@ -93,7 +111,7 @@ class Trainer:
         self.optimizer.ascend(log_gradient(self.network, edges, outputs, self._weights(best)))
         self.steps += 1
         if rows is None:
-            top = Scores(best, scores.fitness.gather(1, chosen))
+            top = Scores(best, scores.fitness.gather(1, chosen), scores.vetoed.gather(1, chosen))
         else:
             top = self.judge.score(roots.gather(1, chosen), self.top)
         return Step(self.steps, sample, roots, scores, chosen, top, rows is not None)

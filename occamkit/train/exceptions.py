@@ -1,0 +1,52 @@
+"""Tables with a wrong row: when it is better to name an exception than to build it into the program.
+
+A table whose columns all have few values can always be met exactly, if need be by a program that lists its rows. So
+programs of tables are compared by their length in bits, each row that they miss at a price.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from occamkit.task.problem import Problem
+from occamkit.train.figures import PARTS
+
+if TYPE_CHECKING:
+    from occamkit.train.front import Candidate
+
+MOST_VALUES = 16
+"""A column with more different values than this is not one of a table."""
+SHARE = 0.1
+"""The largest part of the rows that may be exceptions: none of nine, one of ten."""
+STRICTNESS = 3.0
+"""An exception costs so many times the bits that it takes to write down. Data are mostly right: a program that is
+exact is given up only for one that is much shorter."""
+WORD = 3.0
+"""Bits for each word of a program, whatever there is to choose from."""
+
+
+class Exceptions:
+    """Chooses between the programs of a table; `applies` says whether the task is one."""
+
+    def __init__(self, problem: Problem) -> None:
+        dataset = problem.dataset
+        columns = [*dataset.inputs, *dataset.targets]
+        self.applies = all(column.unique().numel() <= MOST_VALUES for column in columns)
+        rows = sum(getattr(dataset, part).numel() for part in PARTS if part != "test")
+        values = max((column.unique().numel() for column in dataset.targets), default=1)
+        self._most = int(SHARE * rows)
+        self._price = STRICTNESS * math.log2(max(2, rows * values))
+
+    def choose(self, candidates: Iterable[Candidate]) -> Candidate | None:
+        """Return the best program among those that miss few rows; None when there is none, or this is no table."""
+        if not self.applies:
+            return None
+        near = [one for one in candidates if one.wrong <= self._most]
+        return min(near, key=lambda one: (self._length(one), one.wrong, one.complexity), default=None)
+
+    def _length(self, candidate: Candidate) -> float:
+        trees = (candidate.tree,) if candidate.whole is None else candidate.whole.trees
+        words = sum(1 for tree in trees for _ in tree.nodes())
+        return WORD * words + self._price * candidate.wrong
