@@ -1,0 +1,211 @@
+"""Dimensional analysis: which products of powers of the inputs have a given unit, by exact arithmetic.
+
+Without units every product of powers is dimensionless, and all of this still holds: the groups are the inputs
+themselves, and anything may stand in front.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from occamkit.protocols import Variable
+from occamkit.units import DIMENSIONLESS, Dim, Unit
+
+Exponents = tuple[Fraction, ...]
+"""One exponent for each input."""
+
+LARGEST = 2
+"""Largest exponent of an input in a group."""
+MOST_VECTORS = 600_000
+MOST_SUPPORTS = 500
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The products of powers that have a unit: start + any combination of the rows of basis, which have none."""
+
+    start: Exponents
+    basis: tuple[Exponents, ...]
+
+
+def unit_rows(variables: Sequence[Variable]) -> list[list[Fraction]]:
+    """Return the exponents of each base dimension (rows) in each variable (columns)."""
+    units = [one.unit if isinstance(one.unit, Dim) else DIMENSIONLESS for one in variables]
+    names = sorted({name for unit in units for name, _ in unit.powers})
+    return [[dict(unit.powers).get(name, Fraction(0)) for unit in units] for name in names]
+
+
+def groups(variables: Sequence[Variable]) -> list[Exponents]:
+    """Return the dimensionless groups of the variables that carry units, simplest first, then the plain variables.
+
+    A group has small whole exponents without a common divisor, and stands for its inverse too.
+    """
+    carries = [one.unit != DIMENSIONLESS for one in variables]
+    dimensional = [place for place, one in enumerate(carries) if one]
+    found = []
+    if dimensional:
+        rows = unit_rows([variables[place] for place in dimensional])
+        for exponents in _null_vectors(rows, len(dimensional)):
+            spread = [Fraction(0)] * len(variables)
+            for place, exponent in zip(dimensional, exponents, strict=True):
+                spread[place] = Fraction(exponent)
+            found.append(tuple(spread))
+    plain = [place for place, one in enumerate(carries) if not one]
+    return [*found, *(_unit_vector(place, len(variables)) for place in plain)]
+
+
+def scaling(variables: Sequence[Variable], unit: Unit) -> Scaling | None:
+    """Return what may stand in front of a dimensionless function to give a unit; None if nothing can."""
+    count = len(variables)
+    target = unit if isinstance(unit, Dim) else DIMENSIONLESS
+    start = with_unit(variables, target)
+    if start is None:
+        return None
+    return Scaling(start, tuple(_independent(groups(variables), count)))
+
+
+def with_unit(variables: Sequence[Variable], unit: Dim) -> Exponents | None:
+    """Return the simplest product of powers that has a unit, or None."""
+    count = len(variables)
+    if unit == DIMENSIONLESS:
+        return (Fraction(0),) * count
+    units = [one.unit if isinstance(one.unit, Dim) else DIMENSIONLESS for one in variables]
+    names = sorted({name for one in (*units, unit) for name, _ in one.powers})
+    columns = [[dict(one.powers).get(name, Fraction(0)) for name in names] for one in units]
+    wanted = [dict(unit.powers).get(name, Fraction(0)) for name in names]
+    places = [place for place in range(count) if units[place] != DIMENSIONLESS]
+    best: Exponents | None = None
+    tried = 0
+    for size in range(1, len(names) + 1):
+        for support in itertools.combinations(places, size):
+            tried += 1
+            solved = _solve([columns[place] for place in support], wanted)
+            if solved is not None and all(solved):
+                spread = [Fraction(0)] * count
+                for place, exponent in zip(support, solved, strict=True):
+                    spread[place] = exponent
+                if best is None or _size(spread) < _size(best):
+                    best = tuple(spread)
+            if tried > MOST_SUPPORTS and best is not None:
+                return best
+    return best
+
+
+def simple_monomials(scale: Scaling, most: int) -> list[Exponents]:
+    """Return the simplest products of powers of a scaling: small steps from its start along its basis."""
+    found = {scale.start: _size(scale.start)}
+    steps = [Fraction(step, 1) for step in (-2, -1, 1, 2)] + [Fraction(step, 2) for step in (-1, 1)]
+    moves: list[tuple[tuple[int, Fraction], ...]] = [
+        (one,) for one in itertools.product(range(len(scale.basis)), steps)
+    ]
+    moves += list(itertools.combinations(itertools.product(range(len(scale.basis)), (Fraction(-1), Fraction(1))), 2))
+    for move in moves[:MOST_SUPPORTS]:
+        here = scale.start
+        for place, step in move:
+            here = tuple(old + step * more for old, more in zip(here, scale.basis[place], strict=True))
+        found[here] = _size(here)
+    whole = [one for one in found if all((2 * exponent).denominator == 1 for exponent in one)]
+    return sorted(whole, key=lambda one: (found[one], any(exponent.denominator > 1 for exponent in one)))[:most]
+
+
+def low_monomials(count: int, most: int) -> list[Exponents]:
+    """Return products of the inputs with exponents -1, 0 and 1, simplest first, each for its inverse too."""
+    if 3**count > MOST_VECTORS:
+        return [_unit_vector(place, count) for place in range(count)][:most]
+    return [tuple(map(Fraction, one)) for one in _one_of_each(_box(count, 1))[:most]]
+
+
+def in_directions(keep: Tensor, count: int, tolerance: float, most: int) -> list[Exponents]:
+    """Return small whole exponents that lie in the span of the rows of `keep` [r, u], nearly."""
+    largest = LARGEST if (2 * LARGEST + 1) ** count <= MOST_VECTORS else 1
+    box = _box(count, largest)
+    total = box.abs().sum(1)
+    box = box[(total > 0) & (total <= max(6, count + 1))]
+    numbers = box.to(keep.dtype)
+    outside = numbers - (numbers @ keep.T) @ keep
+    near = outside.norm(dim=1) < tolerance * numbers.norm(dim=1)
+    return [tuple(map(Fraction, one)) for one in _one_of_each(box[near])[:most]]
+
+
+def _null_vectors(rows: list[list[Fraction]], count: int) -> list[list[int]]:
+    largest = LARGEST if (2 * LARGEST + 1) ** count <= MOST_VECTORS else 1
+    if (2 * largest + 1) ** count > MOST_VECTORS:
+        return []
+    box = _box(count, largest)
+    box = box[box.abs().sum(1) <= max(6, count + 1)]
+    common = math.lcm(*(value.denominator for row in rows for value in row))
+    matrix = torch.tensor([[int(value * common) for value in row] for row in rows], dtype=torch.int64)
+    return _one_of_each(box[(box @ matrix.T == 0).all(1)])
+
+
+def _box(count: int, largest: int) -> Tensor:
+    axis = torch.arange(-largest, largest + 1)
+    return torch.cartesian_prod(*[axis] * count).reshape(-1, count)
+
+
+def _one_of_each(vectors: Tensor) -> list[list[int]]:
+    """Return vectors without common divisors, one of each pair of opposites, smallest first."""
+    ordered = vectors[torch.argsort(vectors.abs().sum(1), stable=True)]
+    found = []
+    for vector in ordered.tolist():
+        present = [value for value in vector if value]
+        if not present or math.gcd(*present) > 1:
+            continue
+        above, below = sum(value > 0 for value in present), sum(value < 0 for value in present)
+        if above > below or (above == below and present[0] > 0):
+            found.append(vector)
+    return found
+
+
+def _independent(vectors: Iterable[Exponents], count: int) -> list[Exponents]:
+    """Return the first vectors that are linearly independent."""
+    kept: list[Exponents] = []
+    reduced: list[list[Fraction]] = []
+    for vector in vectors:
+        rest = list(vector)
+        for row in reduced:
+            pivot = next(place for place, value in enumerate(row) if value)
+            factor = rest[pivot] / row[pivot]
+            rest = [value - factor * other for value, other in zip(rest, row, strict=True)]
+        if any(rest):
+            reduced.append(rest)
+            kept.append(vector)
+        if len(kept) == count:
+            break
+    return kept
+
+
+def _solve(columns: list[list[Fraction]], wanted: list[Fraction]) -> list[Fraction] | None:
+    """Solve Σ columns · x = wanted exactly; None without a unique solution."""
+    rows = [[column[place] for column in columns] + [wanted[place]] for place in range(len(wanted))]
+    pivots = 0
+    for column in range(len(columns)):
+        pivot = next((row for row in rows[pivots:] if row[column]), None)
+        if pivot is None:
+            return None
+        rows.remove(pivot)
+        pivot = [value / pivot[column] for value in pivot]
+        rows = [
+            [value - row[column] * other for value, other in zip(row, pivot, strict=True)] if row[column] else row
+            for row in rows
+        ]
+        rows.insert(pivots, pivot)
+        pivots += 1
+    if any(row[-1] for row in rows[pivots:]):
+        return None
+    return [rows[place][-1] for place in range(len(columns))]
+
+
+def _size(exponents: Sequence[Fraction]) -> float:
+    return float(sum(abs(one) + Fraction(1, 2) * (one.denominator > 1) for one in exponents))
+
+
+def _unit_vector(place: int, count: int) -> Exponents:
+    return tuple(Fraction(int(other == place)) for other in range(count))

@@ -1,0 +1,184 @@
+"""Formulas in the making on noisy rows: products whose exponents can be moved, judged by how long they are to tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from occamkit.graph import Apply, Expression
+from occamkit.protocols import Primitive
+from occamkit.search.algebra import Power, product
+from occamkit.search.assemble import Factor, raised
+from occamkit.search.choice import NOTHING_LEFT, PRICE, cost, numbers
+from occamkit.search.dimensions import Exponents
+from occamkit.search.view import View
+
+LARGEST_POWER = 6
+LARGEST_FACTOR_POWER = 4
+MOVES = (Fraction(1, 2), Fraction(-1, 2), Fraction(1), Fraction(-1))
+MOST_MOVES = 4
+ALL_BUT_EXACT = 1e-9
+
+
+@dataclass(frozen=True)
+class Draft:
+    """link(a · Π x^k · Π factor^p); an exponential factor has its exponent's weight in place of p."""
+
+    exponents: Exponents
+    factors: tuple[tuple[Factor, Power], ...]
+    link: Primitive | None = None
+
+    def moved(self, basis: Sequence[Exponents]) -> Iterator[Draft]:
+        """Yield drafts with one exponent moved, along directions that keep the unit."""
+        for row in basis:
+            for move in MOVES:
+                exponents = tuple(old + move * more for old, more in zip(self.exponents, row, strict=True))
+                if all(abs(one) <= LARGEST_POWER for one in exponents):
+                    yield replace(self, exponents=exponents)
+        for place, (factor, power) in enumerate(self.factors):
+            if factor.inside is not None:
+                continue
+            for move in MOVES:
+                there = Fraction(power) + move
+                if 0 < abs(there) <= LARGEST_FACTOR_POWER:
+                    factors = list(self.factors)
+                    factors[place] = (factor, there)
+                    yield replace(self, factors=tuple(factors))
+
+
+class Pool:
+    """Formulas of one output, each with its length on the training rows; the shortest are proposed."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.size = float(view.target.square().mean().sqrt())
+        self._lengths: dict[Expression, float] = {}
+        self._drafts: dict[Draft, tuple[float, Expression | None]] = {}
+        self._proposed: set[Expression] = set()
+        self._urgent: list[Expression] = []
+        self._polished: set[tuple[object, ...]] = set()
+        self._values: dict[Expression, Tensor] = {}
+
+    def length(self, tree: Expression) -> float:
+        """Return how long a formula and what it leaves of the rows are together."""
+        return self._length(tree, self.view.evaluate(tree))
+
+    def _length(self, tree: Expression, values: Tensor) -> float:
+        rows = self.view.target.numel()
+        error = float((values - self.view.target).square().mean().sqrt()) / self.size
+        if not math.isfinite(error):
+            return math.inf
+        if error < ALL_BUT_EXACT:
+            self._urgent.append(tree)
+        words = PRICE * cost(tree) + 0.5 * math.log(rows) * numbers(tree)
+        return rows * math.log(max(error, NOTHING_LEFT)) + words
+
+    def add(self, tree: Expression) -> float:
+        """Keep a formula."""
+        if tree not in self._lengths:
+            self._lengths[tree] = self.length(tree)
+        return self._lengths[tree]
+
+    def add_draft(self, draft: Draft) -> float:
+        """Complete a draft with its factor and keep it."""
+        if draft not in self._drafts:
+            tree = self._completed(draft)
+            self._drafts[draft] = (math.inf if tree is None else self.add(tree), tree)
+        return self._drafts[draft][0]
+
+    def polish(self, basis: Sequence[Exponents], most: int) -> Iterator[None]:
+        """Move exponents of the shortest drafts, one at a time, while that shortens them."""
+        ranked = sorted(self._drafts.items(), key=lambda item: item[1][0])
+        chosen: list[Draft] = []
+        for draft, _ in ranked:
+            family = (draft.link, tuple(factor for factor, _ in draft.factors))
+            if family not in self._polished:
+                self._polished.add(family)
+                chosen.append(draft)
+            if len(chosen) >= most:
+                break
+        for first in chosen:
+            draft = first
+            for _ in range(MOST_MOVES):
+                best = min(draft.moved(basis), key=self.add_draft, default=draft)
+                if self.add_draft(best) >= self.add_draft(draft):
+                    break
+                draft = best
+            yield None
+
+    def best(self, most: int) -> list[Expression]:
+        """Return the shortest formulas."""
+        return sorted(self._lengths, key=lambda tree: self._lengths[tree])[:most]
+
+    def fresh(self, most: int) -> Iterator[Expression]:
+        """Yield those of the shortest formulas that have not been proposed."""
+        for tree in self.best(most):
+            if tree not in self._proposed and math.isfinite(self._lengths[tree]):
+                self._proposed.add(tree)
+                yield tree
+
+    def urgent(self) -> Iterator[Expression]:
+        """Yield formulas that leave all but nothing, as soon as they are there."""
+        while self._urgent:
+            tree = self._urgent.pop()
+            if tree not in self._proposed:
+                self._proposed.add(tree)
+                yield tree
+
+    def values(self, tree: Expression) -> Tensor:
+        """Return the values of a part, remembered."""
+        if tree not in self._values:
+            if len(self._values) > 4000:
+                self._values.clear()
+            self._values[tree] = self.view.evaluate(tree)
+        return self._values[tree]
+
+    def _completed(self, draft: Draft) -> Expression | None:
+        """Return a draft as a formula, its factor solved for."""
+        view = self.view
+        parts: list[tuple[Expression, Power]] = []
+        bare = torch.ones_like(view.target)
+        for leaf, exponent, column in zip(view.leaves, draft.exponents, view.columns, strict=True):
+            if exponent:
+                parts.append(raised(leaf, exponent, column))
+                bare = bare * _power(column, exponent)
+        for factor, power in draft.factors:
+            values = self.values(factor.tree)
+            if factor.inside is None:
+                parts.append(raised(factor.tree, power, values))
+                bare = bare * _power(values, power)
+            else:
+                scaled = product(float(power) / factor.log_base, [(factor.tree, 1)])
+                parts.append((Apply(factor.inside, (scaled,)), Fraction(1)))
+                bare = bare * factor.inside.call(float(power) / factor.log_base * values)
+        target, weight = view.target, torch.ones_like(bare)
+        if draft.link is not None:
+            target, weight = linked(view, draft.link)
+        if not bool(torch.isfinite(bare).all()):
+            return None
+        square = float((bare * weight).square().sum())
+        if not 0 < square < math.inf:
+            return None
+        inside = product(float((bare * target * weight.square()).sum()) / square, parts)
+        return inside if draft.link is None else Apply(draft.link, (inside,))
+
+
+def linked(view: View, link: Primitive) -> tuple[Tensor, Tensor]:
+    """Return the target inside a primitive, and how much an error there counts in the output: both [n]."""
+    inverse = link.inverse  # type: ignore[attr-defined]
+    inside = inverse(view.target)
+    step = 1e-4 * (view.target.abs() + 1e-9)
+    slope = ((inverse(view.target + step) - inside) / step).abs().clamp(min=1e-9)
+    weight = torch.where(torch.isfinite(slope) & torch.isfinite(inside), 1 / slope, 0.0)
+    positive = weight[weight > 0]
+    most = 20 * float(positive.median()) if positive.numel() else 0.0
+    return torch.where(torch.isfinite(inside), inside, 0.0), weight.clamp(max=most)
+
+
+def _power(values: Tensor, power: Power) -> Tensor:
+    return torch.pow(values if float(power).is_integer() else values.abs(), float(power))

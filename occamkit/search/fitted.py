@@ -1,0 +1,139 @@
+"""All of the search on noisy rows in order: products, sums, free numbers; few ingredients first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from occamkit.graph import Expression, Product
+from occamkit.search.active import active_groups
+from occamkit.search.algebra import product
+from occamkit.search.choice import numbers
+from occamkit.search.drafts import Pool
+from occamkit.search.matching import images
+from occamkit.search.problem import SearchProblem
+from occamkit.search.tables import Table, ingredients, input_groups
+from occamkit.search.terms import add_sum, sums_of, terms_of, varied_sums
+from occamkit.search.tolerant import Skeletons, Space, draft, screen, space, varied
+from occamkit.search.vary import fit_constants
+from occamkit.search.view import View
+
+GROUPS = (4, 14)
+SHOWN = 8
+FIRST_SKELETONS, SKELETONS = 40, 120
+BESIDE = 24
+POLISHED, REFINED, PROPOSED = 30, 30, 20
+SUM_POWERS = (2, -1)
+VARIED_MONOMIALS = 2
+NEARLY_ONE = 0.05
+"""A factor so near to one is tried without: a formula with a number less is shorter."""
+
+Found = Iterator[Expression | None]
+
+
+def fitted(problem: SearchProblem, output: int, rows: int, expressions: int) -> Found:
+    """Yield the shortest formulas of an output, and None where others may take a turn."""
+    view = View(problem, output, rows)
+    pool = Pool(view)
+    for found in _fitted(view, pool, expressions):
+        yield from pool.urgent()
+        yield found
+
+
+def _fitted(view: View, pool: Pool, expressions: int) -> Found:
+    yield from _monomials(view, pool)
+    spaces: list[tuple[Table, Space, Skeletons]] = []
+    plan = (input_groups(view, GROUPS[0]), input_groups(view, GROUPS[1]), active_groups(view, SHOWN))
+    for place, chosen in enumerate(dict.fromkeys(one for one in plan if one)):
+        parts = ingredients(view, chosen)
+        if not parts:
+            continue
+        table = Table(view, parts)
+        yield from table.library.grow(expressions)
+        free = Skeletons(table)
+        here = space(table, None)
+        if here is not None:
+            spaces.append((table, here, free))
+        yield from _without_link(table, here, free, pool, first=place == 0)
+        for link in view.links()[1:]:
+            here = space(table, link.primitive)
+            if here is not None:
+                spaces.append((table, here, free))
+                yield from _products(table, here, pool)
+        yield from _told(view, pool)
+    for start, end in ((0, FIRST_SKELETONS), (FIRST_SKELETONS, SKELETONS)):
+        for table, here, free in spaces:
+            yield from varied(table, here, pool, free.upto(start, end), BESIDE)
+            yield from _told(view, pool)
+
+
+def _without_link(table: Table, here: Space | None, free: Skeletons, pool: Pool, first: bool) -> Found:
+    """Go through products, sums and free numbers of one table; sums without free numbers only of the first."""
+    view = table.view
+    if here is not None:
+        yield from _products(table, here, pool)
+        yield from _told(view, pool)
+    if first:
+        yield from _sums(table, pool, 1)
+        yield from _told(view, pool)
+    if here is not None:
+        yield from varied(table, here, pool, free.upto(0, FIRST_SKELETONS), beside=0)
+        yield from _told(view, pool)
+    for image in images(view, VARIED_MONOMIALS):
+        yield from varied_sums(table, pool, image, free.upto(0, FIRST_SKELETONS))
+    yield from _told(view, pool)
+    for power in SUM_POWERS if first else ():
+        yield from _sums(table, pool, power)
+    yield from _told(view, pool)
+    if here is not None:
+        yield from varied(table, here, pool, free.upto(FIRST_SKELETONS, SKELETONS), beside=0)
+        yield from _told(view, pool)
+
+
+def _monomials(view: View, pool: Pool) -> Found:
+    """Propose products of powers alone, if there is anything to raise to one."""
+    parts = ingredients(view, input_groups(view, 1))
+    if not parts:
+        return
+    table = Table(view, parts)
+    for link in view.links():
+        here = space(table, link.primitive)
+        made = None if here is None else draft(table, here, ())
+        if made is not None:
+            pool.add_draft(made)
+    yield from _told(view, pool)
+
+
+def _products(table: Table, here: Space, pool: Pool) -> Found:
+    for place, rows in enumerate(screen(here)):
+        made = None if rows is None else draft(table, here, rows)
+        if made is not None:
+            pool.add_draft(made)
+        if place % 20 == 0:
+            yield None
+
+
+def _sums(table: Table, pool: Pool, power: int) -> Found:
+    terms = terms_of(table, power)
+    if terms is None:
+        return
+    yield None
+    for place, chosen in enumerate(sums_of(terms)):
+        if chosen is not None:
+            add_sum(table, pool, terms, chosen)
+        if place % 20 == 0:
+            yield None
+
+
+def _told(view: View, pool: Pool) -> Found:
+    """Polish exponents, fit the numbers of the best, and propose what is new among them."""
+    yield from pool.polish(view.scale.basis, POLISHED)
+    for tree in pool.best(REFINED):
+        # The one number in front was solved for.
+        if numbers(tree) > 1:
+            pool.add(fit_constants(tree, view.named, view.target))
+            yield None
+    for tree in pool.best(REFINED):
+        if isinstance(tree, Product) and abs(abs(tree.coefficient) - 1) < NEARLY_ONE:
+            pool.add(product(math.copysign(1.0, tree.coefficient), tree.factors))
+    yield from pool.fresh(PROPOSED)

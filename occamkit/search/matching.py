@@ -1,0 +1,207 @@
+"""Matches of a target with a table: one expression, two, a sum, or what is left when a term is taken away.
+
+Every function here yields formulas, and None where others may take a turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from occamkit.graph import Apply, Expression
+from occamkit.search.algebra import product, weighted_sum
+from occamkit.search.assemble import HOLDS, relative, solve_product, solve_sum
+from occamkit.search.dimensions import Exponents, Scaling, scaling, simple_monomials
+from occamkit.search.tables import Table
+from occamkit.search.view import Link, View
+from occamkit.units import Dim
+
+POWERS = (1, -1, 2, -2)
+"""Powers of the output that are taken to be a sum. Even ones lose the sign, so they come last."""
+WEIGHTS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
+"""What a term that is taken away may be multiplied by."""
+CHUNK = 20_000
+DWARFS = 1e4
+
+Found = Iterator[Expression | None]
+
+
+@dataclass(frozen=True)
+class Image:
+    """The output seen through a power and a product of powers: target = output^power / monomial, a plain number."""
+
+    power: int
+    monomial: Exponents
+    target: Tensor  # [n]
+
+    def back(self, view: View, inside: Expression) -> Expression:
+        """Return the output as a formula, from a formula of the image."""
+        whole = product(1.0, [(inside, 1), *view.factors(self.monomial)])
+        if self.power == 1:
+            return whole
+        root = product(1.0, [(whole, Fraction(1, self.power))])
+        negative = self.power % 2 == 0 and bool((view.target < 0).all())
+        return product(-1.0, [(root, 1)]) if negative else root
+
+
+def images(view: View, monomials: int, powers: Sequence[int] = POWERS) -> list[Image]:
+    """Return the images of the output under simple powers, divided by the simplest products with their unit."""
+    found = []
+    unit = view.problem.outputs[view.output].unit
+    size = view.target.abs()
+    for power in powers:
+        if power < 0 and bool((size < 1e-9 * size.max()).any()):
+            continue
+        if power % 2 == 0 and not (bool((view.target >= 0).all()) or bool((view.target <= 0).all())):
+            continue
+        raised = torch.pow(view.target, float(power))
+        scale = view.scale if power == 1 else _scaling(view, unit**power if isinstance(unit, Dim) else unit)
+        if scale is None or not bool(torch.isfinite(raised).all()):
+            continue
+        for exponents in simple_monomials(scale, monomials):
+            target = raised / view.monomial(exponents)
+            if bool(torch.isfinite(target).all()):
+                found.append(Image(power, exponents, target))
+    return found
+
+
+def _scaling(view: View, unit: object) -> Scaling | None:
+    if view.free or not isinstance(unit, Dim):
+        return view.scale
+    start = scaling(view.variables, unit)
+    if start is None or any(one and not ok for one, ok in zip(start.start, view.loggable, strict=True)):
+        return None
+    return Scaling(start.start, view.scale.basis)
+
+
+def monomials(view: View, links: Sequence[Link]) -> Found:
+    """Yield the output as a product of powers of the inputs, alone or inside a primitive."""
+    for link in links:
+        yield _inside(link, solve_product(view, link.target, _start(view, link), []))
+
+
+def singles(table: Table, links: Sequence[Link]) -> Found:
+    """Yield products of powers of the inputs and of one expression."""
+    for link, target in _targets(table, links):
+        for row in table.factors.singles(target):
+            yield _inside(link, solve_product(table.view, link.target, _start(table.view, link), [table.factor(row)]))
+        yield None
+
+
+def pairs(table: Table, links: Sequence[Link]) -> Found:
+    """Yield products of powers of the inputs and of two expressions."""
+    for link, target in _targets(table, links):
+        for pair in table.factors.pairs(target):
+            factors = [table.factor(row) for row in pair]
+            yield _inside(link, solve_product(table.view, link.target, _start(table.view, link), factors))
+        yield None
+
+
+def triples(table: Table, links: Sequence[Link], aside: int) -> Found:
+    """Yield products of powers of the inputs and of three expressions, one of them among the first `aside`."""
+    for link, target in _targets(table, links):
+        for third in range(min(aside, len(table.factors))):
+            for pair in table.factors.pairs(target, table.factors.rows[third], most=10):
+                factors = [table.factor(row) for row in (third, *pair)]
+                yield _inside(link, solve_product(table.view, link.target, _start(table.view, link), factors))
+            yield None
+
+
+def sums(table: Table, seen: Sequence[Image], aside: int = 0, alone: bool = False) -> Found:
+    """Yield sums of one or two expressions and a number, seen through a power and a product of powers.
+
+    aside: how many of the first expressions are tried as a third term. alone: one expression and a number only.
+    """
+    view, rows = table.view, table.terms
+    for image in seen:
+        target, left = rows.unit(image.target[view.pick].unsqueeze(0))
+        if float(left) < 1e-9:
+            continue
+        for row in rows.singles(target[0]):
+            yield _sum_of(table, image, [row])
+        if aside == 0 and not alone:
+            for pair in rows.pairs(target[0]):
+                yield _sum_of(table, image, pair)
+        for third in range(min(aside, len(rows))):
+            for pair in rows.pairs(target[0], rows.rows[third], most=10):
+                yield _sum_of(table, image, (third, *pair))
+            yield None
+        yield None
+
+
+def peels(table: Table, seen: Sequence[Image], first: int, last: int) -> Found:
+    """Yield sums of a simple term, an expression times a usual number, and a product of powers and one expression.
+
+    first, last: which expressions are taken for the term.
+    """
+    view, library = table.view, table.library
+    last = min(last, library.count + 1)
+    for image in seen:
+        here = image.target[view.pick]
+        for start in range(first, last, CHUNK):
+            numbers = torch.arange(start, min(start + CHUNK, last))
+            terms = library.values.index_select(0, numbers)
+            # Beside a term that dwarfs the target, what is left of it is rounding.
+            fair = torch.nonzero(terms.abs().amax(1) < DWARFS * here.abs().amax()).squeeze(1)
+            numbers, terms = numbers[fair], terms.index_select(0, fair)
+            for weight in WEIGHTS:
+                yield from _peeled(table, image, numbers, here - weight * terms, weight)
+            yield None
+
+
+def _peeled(table: Table, image: Image, numbers: Tensor, left: Tensor, weight: float) -> Found:
+    view, rows = table.view, table.factors
+    logs = left.abs().log()
+    large = left.abs().amax(1) > 1e-7 * image.target.abs().max()
+    places = torch.nonzero(torch.isfinite(logs).all(1) & large).squeeze(1)
+    unit, share = rows.unit(logs.index_select(0, places))
+    alone = torch.nonzero(share < 1e-7).squeeze(1)[:5].tolist()
+    others = torch.nonzero(share >= 1e-7).squeeze(1)
+    hits: list[tuple[int, list[int]]] = [(place, []) for place in alone]
+    hits += [(int(others[one]), [row]) for one, row in rows.lookup(unit.index_select(0, others))]
+    for place, matched in hits:
+        term = table.library.tree(int(numbers[places[place]]))
+        rest = image.target - weight * view.evaluate(term)
+        nothing = (Fraction(0),) * len(view.variables)
+        solved = solve_product(view, rest, nothing, [table.factor(row) for row in matched])
+        if solved is not None and relative(view.evaluate(solved), rest) < HOLDS * float(
+            image.target.abs().max() / rest.abs().max()
+        ):
+            yield image.back(view, weighted_sum(0.0, [(weight, term), (1.0, solved)]))
+
+
+def _sum_of(table: Table, image: Image, rows: Sequence[int]) -> Expression | None:
+    terms = [table.library.tree(int(table.terms.source[row])) for row in rows]
+    solved = solve_sum(table.view, image.target, terms)
+    return None if solved is None else image.back(table.view, solved[0])
+
+
+def _targets(table: Table, links: Sequence[Link]) -> Iterator[tuple[Link, Tensor]]:
+    view = table.view
+    for link in links:
+        logs = link.target.abs().log()
+        if link.primitive is None:
+            logs = logs - view.log_start()
+        here = logs[view.pick]
+        if not bool(torch.isfinite(here).all()):
+            continue
+        target, left = table.factors.unit(here.unsqueeze(0))
+        if float(left) > 1e-9:
+            yield link, target[0]
+
+
+def _start(view: View, link: Link) -> Exponents:
+    return view.scale.start if link.primitive is None else (Fraction(0),) * len(view.variables)
+
+
+def _inside(link: Link, tree: Expression | None) -> Expression | None:
+    if tree is None or link.primitive is None:
+        return tree
+    return Apply(link.primitive, (tree,))
+
+
+Matcher = Callable[[Table], Found]

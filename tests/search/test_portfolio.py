@@ -1,0 +1,205 @@
+"""Proposers: they take turns, are judged alike, keep the budget, and learn from one another."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import occamkit
+from occamkit import Registry
+from occamkit.errors import PackError, TaskError
+from occamkit.graph import Apply, Leaf, Product, Sum
+from occamkit.search.choice import Shelf, cost, description_length
+from occamkit.search.portfolio import search
+from occamkit.search.problem import SearchBudget, SearchProblem
+from occamkit.task.prepared import PreparedTask
+from occamkit.train.run import Training, train
+from occamkit.train.teach import edges_of, preferences, teach
+from tests.problems import problem
+
+
+def by(*names: str) -> list[dict[str, str]]:
+    return [{"name": name} for name in names]
+
+
+def test_the_result_says_who_found_it(registry: Registry) -> None:
+    alone = search(problem(registry, proposers=by("network")))
+    assert [one.proposer for one in alone.best if one is not None] == ["network"]
+    outcome = search(problem(registry, "3*x**2", inputs=[{"name": "x", "range": [1, 5]}]))
+    best = outcome.best[0]
+    assert best is not None
+    assert best.proposer == "monomial"
+    assert outcome.stop == "converged"
+    assert outcome.steps == 0
+    assert outcome.likeliest == (None,)
+
+
+def test_the_network_alone_does_what_training_does(registry: Registry) -> None:
+    strip = {"seconds": 0.0}
+    trained = train(problem(registry, "exp(x/5)", seed=3))
+    searched = search(problem(registry, "exp(x/5)", seed=3, proposers=by("network")))
+    assert dataclasses.replace(trained, **strip) == dataclasses.replace(searched, **strip)
+
+
+def test_equal_seeds_give_equal_results(registry: Registry) -> None:
+    sections: dict[str, Any] = {"data": {"noise": 0.1}, "stop": {"max_steps": 8}, "trainer": {"functions": 50}}
+    found = [search(problem(registry, "sin(3*x+2)", **sections)) for _ in range(2)]
+    first, second = ([front.tree.written() for front in one.fronts[0]] for one in found)
+    assert first == second
+    assert first
+
+
+def test_a_task_chooses_its_proposers(registry: Registry) -> None:
+    with pytest.raises(TaskError, match="did you mean 'network'"):
+        problem(registry, proposers=by("netwrok"))
+    with pytest.raises(TaskError, match=r"proposers\[0\]\.most"):
+        problem(registry, proposers=[{"name": "join", "most": 1}])
+    with pytest.raises(TaskError, match="proposers"):
+        problem(registry, proposers=[])
+    names = [choice.name for choice in problem(registry).spec.proposers]
+    assert names == [f"occamkit:{name}" for name in ("monomial", "enumerate", "join", "fit", "network")]
+
+
+PACK = """
+    from dataclasses import dataclass
+    from typing import ClassVar
+    import occamkit
+    from occamkit import Proposal, hookimpl, search
+
+    @dataclass(frozen=True)
+    class Guess:
+        name: ClassVar[str] = "guess"
+        power: int = 2
+
+        def propose(self, problem, budget):
+            assert not budget.over()
+            view = search.shared_view(problem, 0)
+            yield None
+            yield Proposal(view.monomial_tree((self.power,)))
+
+    @hookimpl
+    def occamkit_proposers():
+        return [Guess]
+"""
+
+
+def test_a_pack_brings_a_proposer(make_pack: Callable[..., None]) -> None:
+    make_pack("guesses", PACK)
+    registry = Registry.load(only=["guesses"])
+    outcome = search(problem(registry, "x**3", proposers=[{"name": "guess", "power": 3}]))
+    best = outcome.best[0]
+    assert best is not None
+    assert (best.proposer, best.figures.exact) == ("guess", True)
+
+
+def test_proposals_are_judged_by_the_tasks_regularizers(registry: Registry) -> None:
+    units = [{"name": "x", "unit": "m", "range": [1, 5]}, {"name": "t", "unit": "s", "range": [1, 5]}]
+    task = problem(
+        registry, "x/t", inputs=units, outputs=[{"name": "y", "unit": "m/s"}], search={"primitives": ["mul", "div"]}
+    )
+    front = Training(task).fronts[0]
+    speed = Product(1.0, ((Leaf("x"), 1), (Leaf("t"), -1)))
+    assert front.offer(speed, "me") is not None
+    assert front.offer(Leaf("x"), "me") is None  # a length is no speed
+    assert front.offer(Sum(0.0, ((1.0, Leaf("x")), (1.0, Leaf("t")))), "me") is None
+    best = front.best()
+    assert best is not None
+    assert best.proposer == "me"
+    assert best.figures.exact
+
+
+def test_penalties_of_closed_parts(registry: Registry) -> None:
+    counted = problem(registry, "x", regularizers=[{"name": "activations", "weight": 0.1}])
+    plain = problem(registry, "x", regularizers=[])
+    tree = Product(2.0, ((Leaf("x"), 1), (Leaf("x"), 2)))
+    with_penalty, without = (Training(one).fronts[0].offer(tree, "me") for one in (counted, plain))
+    assert with_penalty is not None
+    assert without is not None
+    assert with_penalty.fitness == without.fitness
+    assert with_penalty.score < without.score
+
+
+def test_a_budget_ends_a_search(registry: Registry) -> None:
+    outcome = search(problem(registry, "sin(3*x+2)*exp(cos(7*x))", data={"noise": 0.3}, stop={"seconds": 1.0}))
+    assert outcome.stop == "seconds"
+    assert SearchBudget(time.monotonic() - 1).over()
+    assert not SearchBudget(None).over()
+    assert SearchBudget(None, lambda: True).over()
+
+
+def test_the_shortest_description_wins_under_noise(registry: Registry) -> None:
+    task = problem(registry, "2*x", data={"noise": 0.05, "points": 200})
+    front = Training(task).fronts[0]
+    truth = front.offer(Product(2.0, ((Leaf("x"), 1),)), "me")
+    longer = front.offer(Sum(0.001, ((2.0, Leaf("x")), (0.0001, Product(1.0, ((Leaf("x"), 2),))))), "me")
+    assert truth is not None
+    assert longer is not None
+    assert cost(truth.tree) < cost(longer.tree)
+    assert description_length(task, truth, 0) < description_length(task, longer, 0)
+    shelf = Shelf(task, 0)
+    assert shelf.add([longer])
+    assert shelf.add([truth])
+    assert shelf.best() is truth
+
+
+def test_the_network_learns_what_others_found(registry: Registry) -> None:
+    task = problem(registry)
+    trainer = Training(task).trainer
+    mul, add, sin = trainer.layout.primitives[0], trainer.layout.primitives[1], trainer.layout.primitives[2]
+    x = Leaf("x")
+    tree = Apply(sin, (Apply(add, (Apply(mul, (x, x)), x)),))
+    edges = edges_of(trainer.layout, tree, trainer.judge.leaves)
+    assert edges is not None
+    root = int(trainer.nodes_of(edges)[0, 0])
+    assert trainer.judge.read(root).written() == "sin(add(x, mul(x, x)))"
+    before = trainer.log_q(edges, 0)
+    for _ in range(5):
+        assert teach(trainer, tree, 0)
+    assert trainer.log_q(edges, 0) > before
+    assert not teach(trainer, Product(2.0, ((x, 1),)), 0)
+    assert set(preferences(trainer)) == set(trainer.layout.primitives)
+    assert SearchProblem(task, Training(task)).preferred() == tuple(dict.fromkeys(task.primitives))
+
+
+def test_run_uses_the_portfolio(registry: Registry) -> None:
+    task = problem(registry, "3*x**2/(1+x)", inputs=[{"name": "x", "range": [1, 5]}])
+    result = occamkit.run(PreparedTask(task.spec, registry, Path()), registry=registry)
+    best = result.outputs[0].best
+    assert best is not None
+    assert best.proposer in {"enumerate", "join"}
+
+
+FAILS = """
+from dataclasses import dataclass
+from typing import ClassVar
+from occamkit import hookimpl
+
+@dataclass(frozen=True)
+class Fails:
+    "Fails."
+    name: ClassVar[str] = "fails"
+    def propose(self, problem, budget):
+        yield None
+        raise RuntimeError("no luck")
+
+@hookimpl
+def occamkit_proposers():
+    return [Fails]
+"""
+
+
+def test_a_proposer_that_fails_is_named_and_the_others_go_on(make_pack: Callable[..., None]) -> None:
+    make_pack("unlucky", FAILS)
+    registry = Registry.load()
+    message = "pack 'unlucky': proposer 'fails': failed with RuntimeError: no luck"
+    with pytest.warns(RuntimeWarning, match=message):
+        outcome = search(problem(registry, proposers=by("fails", "network")))
+    assert outcome.best[0] is not None
+    assert outcome.best[0].figures.exact
+    with pytest.raises(PackError, match=message):
+        search(problem(registry, proposers=by("fails")))
