@@ -11,15 +11,18 @@ from typing import Any
 
 from occamkit import hookimpl
 from occamkit.builtins import (
+    algebra,
     arithmetic,
     complexity,
     dimensions,
     exponential,
+    exporters,
     extrema,
     fitness,
     learned,
     logic,
     paper,
+    proposers,
     recurrence,
     smooth,
     trig,
@@ -37,6 +40,12 @@ OCCAMKIT_DEFAULTS = {
     "fitness": {"name": "occamkit:gaussian"},
     "regularizers": [],
     "regularizers with units": [{"name": "occamkit:units"}],
+    "regularizers of relations": [
+        {"name": f"occamkit:{name}"}
+        for name in ("trivial_operations", "trivial_constants", "near_trivia", "activations", "constants")
+    ],
+    "proposers": [{"name": f"occamkit:{name}"} for name in ("monomial", "enumerate", "join", "fit", "network")],
+    "proposers of relations and programs": [{"name": "occamkit:network"}],
 }
 """What a task gets when it does not say; full names, so that no other pack can make them ambiguous."""
 
@@ -57,7 +66,7 @@ def occamkit_fitnesses() -> Iterable[Any]:
 @hookimpl
 def occamkit_regularizers() -> Iterable[Any]:
     """Every regularizer."""
-    return chain(dimensions.REGULARIZERS, complexity.REGULARIZERS, trivia.REGULARIZERS)
+    return chain(dimensions.REGULARIZERS, complexity.REGULARIZERS, trivia.REGULARIZERS, algebra.REGULARIZERS)
 
 
 @hookimpl
@@ -70,3 +79,15 @@ def occamkit_wrappers() -> Iterable[Any]:
 def occamkit_tasks() -> Iterable[Any]:
     """The paper's tasks."""
     return paper.TASKS
+
+
+@hookimpl
+def occamkit_exporters() -> Iterable[Any]:
+    """Every language that formulas are written in."""
+    return exporters.EXPORTERS
+
+
+@hookimpl
+def occamkit_proposers() -> Iterable[Any]:
+    """Every proposer."""
+    return proposers.PROPOSERS

@@ -11,15 +11,11 @@ from occamkit import Output, Primitive, Stage, Variable, Verdict, units
 
 @dataclass(frozen=True)
 class Units:
-    """Vetoes an expression that mixes units or does not give the output's unit.
-
-    free_constants: whether fitted constants take whatever unit is needed, as in the paper, or are plain numbers.
-    """
+    """Vetoes an expression that mixes units or does not give the output's unit."""
 
     name: ClassVar[str] = "units"
     stage: ClassVar[Stage] = Stage.STRUCTURE
     weight: float = 1.0
-    free_constants: bool = True
 
     def leaf(self, variable: Variable) -> units.Unit:
         """A leaf has the unit it was declared with."""
@@ -27,8 +23,7 @@ class Units:
 
     def combine(self, primitive: Primitive, args: Sequence[units.Unit]) -> units.Unit:
         """The primitive's own rule decides."""
-        constants = (constant.unit if self.free_constants else units.DIMENSIONLESS for constant in primitive.constants)
-        return primitive.units(*args, *constants)
+        return primitive.units(*args, *(constant.unit for constant in primitive.constants))
 
     def verdict(self, root: units.Unit, output: Output) -> Verdict:
         """Veto unless the root has, or can take, the output's unit."""
