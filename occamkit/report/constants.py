@@ -1,0 +1,75 @@
+"""The numbers in a formula, and how sure they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from occamkit.export import Usable
+from occamkit.task.formula import Call, Node, Number
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A decimal number of a formula and its standard error, None where the rows do not determine it."""
+
+    text: str
+    value: float
+    error: float | None
+
+
+def measured(usable: Usable, columns: Mapping[str, Tensor], target: Tensor) -> tuple[Measured, ...]:
+    """Return the decimal numbers of a formula with their standard errors.
+
+    The errors are those of linearised least squares on the rows given: σ² (JᵀJ)⁻¹, with J the derivative of the
+    predictions [n, c] and σ² the mean square of what is left.
+    """
+    numbers = list(_decimals(usable.tree))
+    if not numbers:
+        return ()
+    predicted = usable.predict(columns)
+    slopes = torch.stack([_slope(usable, columns, place) for place in range(len(numbers))], dim=1)
+    left = target.numel() - len(numbers)
+    found: list[float | None] = [None] * len(numbers)
+    if left > 0 and bool(torch.isfinite(slopes).all()) and int(torch.linalg.matrix_rank(slopes)) == len(numbers):
+        noise = float((predicted - target).square().sum()) / left
+        spread = (noise * torch.linalg.inv(slopes.T @ slopes).diagonal()).clamp(min=0).sqrt()
+        found = [float(one) for one in spread]
+    return tuple(Measured(text, float(text), error) for text, error in zip(numbers, found, strict=True))
+
+
+def _decimals(tree: Node) -> Iterator[str]:
+    """Yield the numbers that are not whole, from left to right, every occurrence."""
+    if isinstance(tree, Number):
+        if tree.text.strip("0123456789") and tree.text[0] in "0123456789.":
+            yield tree.text
+    elif isinstance(tree, Call):
+        for argument in tree.arguments:
+            yield from _decimals(argument)
+
+
+def _slope(usable: Usable, columns: Mapping[str, Tensor], place: int) -> Tensor:
+    """Return the derivative of the predictions by one number, from two nearby values."""
+    value = float(list(_decimals(usable.tree))[place])
+    step = 1e-6 * (abs(value) or 1.0)
+    high, low = (
+        replace(usable, tree=_with(usable.tree, place, value + sign * step)[0]).predict(columns) for sign in (1, -1)
+    )
+    return (high - low) / (2 * step)
+
+
+def _with(tree: Node, place: int, value: float) -> tuple[Node, int]:
+    """Return a tree with another value for the so-many-th number, and how many numbers are left to count."""
+    if isinstance(tree, Number):
+        is_one = next(_decimals(tree), None) is not None
+        return (Number(repr(value)) if is_one and place == 0 else tree), place - is_one
+    if not isinstance(tree, Call):
+        return tree, place
+    arguments = []
+    for argument in tree.arguments:
+        changed, place = _with(argument, place, value)
+        arguments.append(changed)
+    return Call(tree.function, tuple(arguments)), place
