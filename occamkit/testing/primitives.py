@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -96,7 +97,8 @@ def keeps_device(primitive: Primitive) -> None:
     try:
         output = primitive.call(*arguments, *constants)
     except (RuntimeError, NotImplementedError, TypeError) as error:
-        raise AssertionError(f"cannot run away from the host: {error}") from error
+        message = f"cannot run away from the host: {error}"
+        raise AssertionError(f"{message}; use torch alone, and make tensors with new_… or …_like") from error
     assert output.device.type == "meta", f"moved to {output.device}; create tensors on the arguments' device"
 
 
@@ -187,7 +189,7 @@ def units_agree(primitive: Primitive) -> None:
         if not isinstance(result, Dim):
             continue
         scaled = [tensor * _factor(unit) for tensor, unit in zip((*arguments, *constants), given, strict=True)]
-        message = f"with arguments in {list(given)} the rule gives {result}, the numbers do not scale so"
+        message = f"with arguments in {list(given)} the rule gives {result}, the numbers do not scale so; mend units"
         assert _same(primitive.call(*scaled), output * _factor(result), 1e-7), message
     assert consistent, "the rule clashes for every choice of units"
 
@@ -225,6 +227,35 @@ def constants_defined(primitive: Primitive) -> None:
     names = [constant.name for constant in primitive.constants]
     assert len(set(names)) == len(names), f"constants share a name: {names}"
     _constants(primitive)
+
+
+@_promise("constants matter")
+def constants_matter(primitive: Primitive) -> None:
+    """Each constant has a range to start from, and changing it changes some output."""
+    arguments, constants = sample_points(primitive.arity), _constants(primitive)
+    output = primitive.call(*arguments, *constants)
+    for place, constant in enumerate(primitive.constants):
+        low, high = constant.init
+        assert low < high, f"constant {constant.name!r}: init = {constant.init} leaves nothing to draw from"
+        others = [low + (high - low) * part for part in (0.1, 0.45, 0.8)]
+        changed = [
+            primitive.call(*arguments, *constants[:place], constants[place].new_tensor(value), *constants[place + 1 :])
+            for value in others
+        ]
+        same = all(torch.equal(torch.nan_to_num(one), torch.nan_to_num(output)) for one in changed)
+        assert not same, f"constant {constant.name!r} changes nothing; remove it, or use it in call"
+
+
+@_promise("quick")
+def quick(primitive: Primitive) -> None:
+    """A call on some fifty points takes less than half a second."""
+    arguments, constants = sample_points(primitive.arity), _constants(primitive)
+    spent = []
+    for _ in range(3):
+        begun = time.monotonic()
+        primitive.call(*arguments, *constants)
+        spent.append(time.monotonic() - begun)
+    assert min(spent) < 0.5, f"a call on {len(arguments[0])} points takes {min(spent):.1f} s; compute on whole tensors"
 
 
 @_promise("inverse")
