@@ -32,7 +32,7 @@ def check(task: str, seed: int, block: tuple[str, ...], as_json: bool) -> None:
     registry = Registry.load(block=block)
     try:
         loaded = load_task(task, registry)
-        summary = summarise(loaded, loaded.data(seed), registry)
+        summary = summarise(loaded, loaded.data(seed), getattr(loaded, "registry", registry))
     except UserError as error:
         if not as_json:
             raise
@@ -49,16 +49,20 @@ def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]
     from occamkit.network import Layout
     from occamkit.network.size import log10_functions
     from occamkit.task import vocabulary
+    from occamkit.task.growth import largest_depth, sizes_of
     from occamkit.task.problem import unsupported
     from occamkit.units import show
 
     search = task.spec.search
     entries = vocabulary.all_primitives(registry, search.primitives)
-    constants = [vocabulary.constant(item) for item in search.constants]
-    repeats = search.repeats or [1] * search.depth
+    constants = [vocabulary.constant(item, registry) for item in search.constants]
     columns = len(dataset.variables) + len(constants)
     primitives = [entry.value for entry in entries]
-    layout = Layout.repeated(columns, primitives, repeats, len(dataset.outputs), search.skip_connections)
+    sizes = sizes_of(search)
+    layouts = [
+        Layout.repeated(columns, primitives, repeats, len(dataset.outputs), search.skip_connections)
+        for repeats in sizes
+    ]
     return {
         "name": task.name,
         "rows": {part: len(getattr(dataset, part)) for part in ("train", "valid", "test")},
@@ -66,9 +70,10 @@ def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]
         "outputs": [{"name": one.name, "unit": show(one.unit)} for one in dataset.outputs],
         "primitives": dict(Counter(entry.qualified for entry in entries)),
         "constants": [{"name": one.name, "unit": show(one.unit)} for one in constants],
-        "depth": search.depth,
-        "weights": layout.parameters,
-        "log10_functions": round(log10_functions(layout), 2),
+        "depth": largest_depth(search),
+        "first_depth": len(sizes[0]),
+        "weights": max(layout.parameters for layout in layouts),
+        "log10_functions": round(max(map(log10_functions, layouts)), 2),
         "regularizers": [choice.name for choice in task.spec.regularizers],
         "fitness": task.spec.fitness.name,
         "wrapper": task.spec.wrapper.name if task.spec.wrapper is not None else None,
@@ -82,7 +87,8 @@ def _show(summary: dict[str, Any]) -> None:
         return ", ".join(one["name"] + (f" [{one['unit']}]" if one["unit"] != "dimensionless" else "") for one in items)
 
     short = [name.removeprefix("occamkit:") + (f"*{n}" if n > 1 else "") for name, n in summary["primitives"].items()]
-    rows = summary["rows"]
+    rows, first, last = summary["rows"], summary["first_depth"], summary["depth"]
+    depth = f"{last}" if first == last else f"{first} to {last}"
     lines = {
         "rows": f"{rows['train']} to train, {rows['valid']} to validate, {rows['test']} to test",
         "inputs": listed(summary["inputs"]),
@@ -92,7 +98,7 @@ def _show(summary: dict[str, Any]) -> None:
         "fitness": summary["fitness"].removeprefix("occamkit:"),
         "penalties": ", ".join(name.removeprefix("occamkit:") for name in summary["regularizers"]) or "none",
         **({"wrapper": summary["wrapper"].removeprefix("occamkit:")} if summary["wrapper"] else {}),
-        "search": f"depth {summary['depth']}, {summary['weights']} weights, "
+        "search": f"depth {depth}, {summary['weights']} weights, "
         f"at most 10^{summary['log10_functions']:.0f} functions for each output",
     }
     click.echo(f"{summary['name']}: ok")

@@ -12,7 +12,7 @@ from occamkit.cli.output import emit_json, emit_table, json_option, pack_options
 if TYPE_CHECKING:
     from occamkit.packs import Entry
 
-LISTED = ("primitives", "fitnesses", "regularizers", "wrappers", "tasks", "proposers", "exporters")
+LISTED = ("primitives", "constants", "fitnesses", "regularizers", "wrappers", "tasks", "proposers", "exporters")
 
 
 @click.command("list")
@@ -39,6 +39,8 @@ def describe(entry: Entry) -> dict[str, Any]:
         return _describe_primitive(entry)
     value = entry.value
     about = {"name": entry.name, "pack": entry.pack, "qualified": entry.qualified}
+    if entry.kind == "constants":
+        return {**about, "value": repr(value.value), "unit": value.unit, "about": value.about}
     if hasattr(value, "stage"):
         about["stage"] = value.stage.value
     if dataclasses.is_dataclass(value) and isinstance(value, type):

@@ -8,15 +8,25 @@ import click
 
 from occamkit._version import __version__
 from occamkit.cli.check import check
+from occamkit.cli.export import export
+from occamkit.cli.fit import fit
 from occamkit.cli.listing import list_command
 from occamkit.cli.output import report_error
 from occamkit.cli.plugins import plugins
+from occamkit.cli.predict import predict
+from occamkit.cli.report import report
+from occamkit.cli.rerun import rerun
+from occamkit.cli.resume import resume
 from occamkit.cli.run import run
 from occamkit.cli.schema import schema
+from occamkit.cli.score import score
 from occamkit.errors import OccamkitError, did_you_mean
 from occamkit.registry import Registry
 
-OWN = {command.name: command for command in (check, list_command, plugins, run, schema)}
+OWN = {
+    command.name: command
+    for command in (check, export, fit, list_command, plugins, predict, report, rerun, resume, run, schema, score)
+}
 
 
 class PackGroup(click.Group):

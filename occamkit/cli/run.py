@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import tomllib
-from contextlib import nullcontext
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from occamkit.cli.folder import checkpoint_option
 from occamkit.cli.output import SEED, json_option, pack_options
 
 if TYPE_CHECKING:
     from occamkit.result import Found, Result
 
 
+MOST_ROWS = 5
+"""Rows that disagree are shown up to this many."""
+
+PARTS = {"train": "training", "valid": "validation", "test": "testing"}
 REASONS = {"converged": "done", "steps": "out of steps", "seconds": "out of time", "interrupted": "interrupted"}
 
 
@@ -23,8 +28,9 @@ REASONS = {"converged": "done", "steps": "out of steps", "seconds": "out of time
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or mps.")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Replace a value, as trainer.functions=500.")
-@click.option("--out", type=click.Path(path_type=Path), help="New folder for task.toml, trace.jsonl and result.json.")
+@click.option("--out", type=click.Path(path_type=Path), help="New folder for the run.")
 @click.option("--quiet", is_flag=True, help="Show nothing but the result.")
+@checkpoint_option
 @pack_options
 @json_option
 def run(
@@ -34,40 +40,38 @@ def run(
     changes: tuple[str, ...],
     out: Path | None,
     quiet: bool,
+    checkpoint_every: float,
     block: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Search for the formulas of TASK.
 
-    Progress goes to standard error, the result to standard output. Ctrl-C ends the search with what it has found.
+    Progress goes to standard error, the result to standard output. Ctrl-C ends the search with what it has found;
+    with --out, `occamkit resume` goes on with it.
     """
-    import torch
-
-    from occamkit.cli.folder import claim_folder, write_result
-    from occamkit.cli.progress import follow
+    from occamkit.cli.folder import search
     from occamkit.registry import Registry
-    from occamkit.solve import make_result
+    from occamkit.runs import claim, start
     from occamkit.task.load import load_task
     from occamkit.task.problem import make_problem
-    from occamkit.train.run import train
-    from occamkit.train.trace import trace_to
 
-    # Searches are many small operations: a second thread costs more in waiting than it brings.
-    torch.set_num_threads(1)
     registry = Registry.load(block=block)
     loaded = load_task(task, registry, dict(map(read_change, changes)))
-    folder = claim_folder(out) if out is not None else None
+    claimed = claim(out) if out is not None else None
     problem = make_problem(loaded, registry, seed, device)
-    tracing = trace_to(folder / "trace.jsonl") if folder is not None else nullcontext()
-    with follow(problem, quiet) as observe, tracing as trace:
-        outcome = train(problem, observe, trace)
-    result = make_result(problem, outcome)
-    if folder is not None:
-        write_result(folder, loaded.spec, getattr(loaded, "folder", Path()), result)
+    folder = start(claimed, problem, getattr(loaded, "folder", Path())) if claimed is not None else None
+    result = search(problem, folder, quiet, checkpoint_every)
+    finish(result, out, quiet, as_json)
+
+
+def finish(result: Result, folder: Path | None, quiet: bool, as_json: bool) -> None:
+    """Print a result, say how an interrupted run goes on, and exit with 1 when nothing was found."""
     if as_json:
         click.echo(result.to_json())
     else:
         show_result(result, quiet)
+    if result.stop == "interrupted" and folder is not None:
+        click.echo(f"go on with: occamkit resume {folder}", err=True)
     if any(output.best is None for output in result.outputs):
         raise click.exceptions.Exit(1)
 
@@ -91,7 +95,16 @@ def show_result(result: Result, quiet: bool) -> None:
         if output.best is None:
             click.echo(f"{output.name}: no function that is defined on the training rows was found")
             continue
-        click.echo(_line(output.name, output.best))
+        for line in _lines(output.name, output.best):
+            click.echo(line)
+        for row in output.disagrees[:MOST_ROWS]:
+            given = ", ".join(f"{name} = {value:g}" for name, value in row.inputs.items())
+            got = "undefined" if row.got is None else f"{row.got:g}"
+            click.echo(f"  row {row.row} disagrees: {given}: the data say {row.expected:g}, the formula gives {got}")
+        if len(output.disagrees) > MOST_ROWS:
+            click.echo(f"  and {len(output.disagrees) - MOST_ROWS} more rows disagree; --json shows them")
+    if result.program is not None:
+        click.echo(f"\n{result.program.rstrip()}")
     if not quiet:
         click.echo(
             f"{REASONS[result.stop]} after {result.seconds:.1f} s and {result.steps} steps: "
@@ -100,7 +113,20 @@ def show_result(result: Result, quiet: bool) -> None:
         )
 
 
-def _line(name: str, found: Found) -> str:
+def _lines(name: str, found: Found) -> Iterator[str]:
     unit = f"  [{found.unit}]" if found.unit else ""
     part = "valid" if "valid" in found.mse else "train"
-    return f"{name} = {found.expression}{unit}    {part} R² {found.r2[part]:.6g}, complexity {found.complexity:g}"
+    if found.relation is not None:
+        error = found.mse[part] ** 0.5
+        yield f"{found.relation}    {part} error {error:.3g}, complexity {found.complexity:g}"
+        for variable, solutions in found.solved.items():
+            yield f"  {variable} = {' or '.join(solutions)}"
+    else:
+        formula = found.logic or found.expression
+        repeated = f", applied {found.recurrence} times" if (found.recurrence or 1) > 1 else ""
+        yield f"{name} = {formula}{unit}{repeated}    {part} R² {found.r2[part]:.6g}, complexity {found.complexity:g}"
+    if found.errors:
+        values = (f"{name} = {found.constants[name]:.6g} ± {error:.2g}" for name, error in found.errors.items())
+        yield f"  as {found.form} with {', '.join(values)}"
+    for where, rows in found.undefined.items():
+        yield f"  undefined on {rows} of the rows for {PARTS[where]}"
