@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
 import torch
-from sympy.printing.str import StrPrinter
 
+from occamkit import typeset
 from occamkit.errors import FormulaError
-from occamkit.graph import Apply, Expression, Leaf
+from occamkit.graph import Apply, Expression, Leaf, Product, Sum
+from occamkit.graph.expression import sympy_number
+from occamkit.graph.given import Given
 from occamkit.task.dataset import Scale
 from occamkit.task.formula import parse
-from occamkit.task.formula_folds import evaluate
+from occamkit.task.formula_folds import evaluate, to_sympy
 from occamkit.task.problem import Problem
-
-_PLAIN = re.compile(r"[^\W\d]\w*")
-_WORDS = frozenset({"if", "else", "True", "False"})
 
 MOST_OPERATIONS = 40
 """Larger expressions are left as sympy writes them: simplifying them can take longer than finding them."""
@@ -30,48 +28,101 @@ AGREEMENT = 1e-8
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula as text and as LaTeX."""
+    """A formula as text, as LaTeX, and in sympy as far as that can follow it."""
 
     text: str
     latex: str
+    algebra: Any = None
 
 
-class _Printer(StrPrinter):  # type: ignore[misc]
-    """Writes sympy's own text, with names that are no plain words in backticks."""
-
-    def _print_Symbol(self, expr: Any) -> str:  # noqa: N802 sympy's naming
-        plain = _PLAIN.fullmatch(expr.name) and expr.name not in _WORDS
-        return str(expr.name) if plain else f"`{expr.name}`"
-
-
-def show(expression: Any) -> str:
-    """Write a sympy expression so that it reads back as a formula."""
-    return str(_Printer({"full_prec": False}).doprint(expression))
-
-
-def formula_of(problem: Problem, tree: Expression, output: int) -> Formula:
+def formula_of(problem: Problem, tree: Expression, output: int, most: int = MOST_OPERATIONS) -> Formula:
     """Return the formula of a tree, over the user's numbers, simplified where that changes no value.
 
     sympy simplifies over domains of its own, and fails on some functions that pass through an infinity. What is shown
     is read back and compared with the tree on the training rows; the last resort is the tree as calls of primitives.
+    most: operations up to which a formula is simplified.
     """
-    for candidate in _algebra(problem, tree, output):
-        text = show(candidate)
+    if isinstance(tree, Given):  # as its author wrote it
+        return Formula(tree.text, typeset.latex(to_sympy(tree.tree, dict(tree.primitives))))
+    for candidate in _algebra(problem, tree, output, most):
+        text = typeset.text(candidate)
         if _agrees(problem, tree, output, text):
-            return Formula(text, sympy.latex(candidate))
+            return Formula(text, typeset.latex(candidate), candidate)
     text = _as_calls(problem, tree, output)
     return Formula(text, rf"\mathtt{{{text}}}".replace("_", r"\_"))
 
 
-def _algebra(problem: Problem, tree: Expression, output: int) -> Iterator[Any]:
+def form_of(problem: Problem, tree: Expression, output: int, named: Container[int]) -> str:
+    """Return the formula with some of its fitted constants by name, c0, c1, …: what their errors are the errors of."""
+    try:
+        return typeset.text(_over_users_numbers(problem, tree.sympy(named=named), output))
+    except Exception:  # noqa: BLE001 sympy raises whatever its parts raise on infinities
+        return _as_calls(problem, tree, output)
+
+
+def _algebra(problem: Problem, tree: Expression, output: int, most: int) -> Iterator[Any]:
     """Yield the tree in sympy, simplified and then plain, as far as sympy can follow it."""
     try:
         plain = _over_users_numbers(problem, tree.sympy(), output)
-        if sympy.count_ops(plain) <= MOST_OPERATIONS:
-            yield sympy.simplify(plain)
+        if sympy.count_ops(plain) <= most:
+            simplified = _merged(sympy.simplify(plain))
+            if simplified.has(sympy.Piecewise):
+                yield sympy.simplify(_with_plain_conditions(simplified))
+            yield simplified
         yield plain
     except Exception:  # noqa: BLE001 sympy raises whatever its parts raise on infinities; the caller has another form
         return
+
+
+def _merged(expression: Any) -> Any:
+    """Make one number of several that stand side by side, when one of them is inexact anyway: 1.5·√2·x, 2.5·x/π."""
+
+    def several(node: Any) -> bool:
+        numbers = [one for one in node.args if one.is_number] if node.is_Mul or node.is_Add else []
+        return len(numbers) > 1 and any(one.has(sympy.Float) for one in numbers)
+
+    def one(node: Any) -> Any:
+        numbers = [one for one in node.args if one.is_number]
+        # Fifteen digits: the last one or two of a double are rounding.
+        value = sympy_number(float(f"{float(node.func(*numbers)):.15g}"))
+        return node.func(value, *(one for one in node.args if not one.is_number))
+
+    return expression.replace(several, one)
+
+
+def _with_plain_conditions(expression: Any) -> Any:
+    """Write conditions on one number as the interval that they stand for, where sympy can solve them."""
+
+    def plain(condition: Any) -> Any:
+        symbols = condition.free_symbols
+        if len(symbols) != 1 or not isinstance(condition, sympy.And | sympy.Or | sympy.Not | sympy.ITE):
+            return condition
+        try:
+            return condition.as_set().as_relational(*symbols)
+        except (NotImplementedError, TypeError, ValueError):
+            return condition  # not an inequality that sympy solves
+
+    def branches(piecewise: Any) -> Any:
+        return sympy.Piecewise(*((value, plain(condition)) for value, condition in piecewise.args))
+
+    return expression.replace(sympy.Piecewise, lambda *pairs: branches(sympy.Piecewise(*pairs, evaluate=False)))
+
+
+def brief_algebra(problem: Problem, tree: Expression, output: int, digits: int = 5) -> Any | None:
+    """Return a tree over the user's numbers in sympy, unsimplified and with rounded numbers, for a passing look.
+
+    None when sympy cannot follow it.
+    """
+    try:
+        return rounded(_over_users_numbers(problem, tree.sympy(), output), digits)
+    except Exception:  # noqa: BLE001 sympy raises whatever its parts raise on infinities
+        return None
+
+
+def rounded(expression: Any, digits: int) -> Any:
+    """Return an expression with its decimal numbers cut to so many digits."""
+    numbers = {number: sympy.Float(f"{float(number):.{digits}g}") for number in expression.atoms(sympy.Float)}
+    return expression.xreplace(numbers)
 
 
 def _over_users_numbers(problem: Problem, expression: Any, output: int) -> Any:
@@ -110,8 +161,14 @@ def _call(tree: Expression, scales: Mapping[str, Scale]) -> str:
     if isinstance(tree, Apply):
         arguments = [*(_call(argument, scales) for argument in tree.arguments), *map(repr, tree.constants)]
         return f"{tree.primitive.name}({', '.join(arguments)})"
+    if isinstance(tree, Product):
+        factors = [f"({_call(factor, scales)})**({power})" for factor, power in tree.factors]
+        return "*".join([f"({tree.coefficient!r})", *factors])
+    if isinstance(tree, Sum):
+        terms = [f"({coefficient!r})*({_call(term, scales)})" for coefficient, term in tree.terms]
+        return "(" + " + ".join([repr(tree.offset), *terms]) + ")"
     if not isinstance(tree, Leaf):
-        raise TypeError(f"{type(tree).__name__} is neither Leaf nor Apply")
+        raise TypeError(f"{type(tree).__name__} is no kind of expression that has a text")
     if tree.value is not None:
         return repr(tree.value)
     scale, name = scales.get(tree.name, Scale()), f"`{tree.name}`"
@@ -127,8 +184,10 @@ def _agrees(problem: Problem, tree: Expression, output: int, text: str) -> bool:
         one.name: scale.declared(column)
         for one, scale, column in zip(dataset.variables, dataset.scales, inputs, strict=False)
     }
+    # What sympy writes may have the name of a primitive that the language of formulas itself does not know.
+    primitives = {one.name: one for one in problem.primitives if not one.constants}
     try:
-        shown = evaluate(parse(text, theirs, {}), theirs, {})
+        shown = evaluate(parse(text, theirs, primitives), theirs, primitives)
     except FormulaError:
         return False  # sympy wrote a function that the language of formulas does not have
     expected = dataset.output_scale(output).declared(tree.evaluate(ours).expand_as(shown))

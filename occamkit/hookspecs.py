@@ -7,12 +7,14 @@ with `@occamkit.hookimpl`, and may state the range of this interface it was writ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pluggy
 
+from occamkit.primitives import Quantity
 from occamkit.protocols import Exporter, Fitness, Primitive, Proposer, Regularizer, Task, TaskFile, Wrapper
 
 if TYPE_CHECKING:
@@ -24,6 +26,18 @@ PROJECT: Final = "occamkit"
 API_VERSION: Final = "0.1"
 """The version of this interface, matched against a pack's OCCAMKIT_API."""
 
+
+@dataclass(frozen=True)
+class Renamed:
+    """What a hook is called now, and the first version of the interface that no longer knows the old name."""
+
+    now: str
+    until: str
+
+
+RENAMED: Final[Mapping[str, Renamed]] = {}
+"""Hooks by their old names, which still work; `occamkit plugins list` says what to change."""
+
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
@@ -31,6 +45,11 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 @hookspec
 def occamkit_primitives() -> Iterable[Primitive]:  # type: ignore[empty-body]
     """Return primitives, such as `Elementwise` values."""
+
+
+@hookspec
+def occamkit_constants() -> Iterable[Quantity]:  # type: ignore[empty-body]
+    """Return numbers with a name and a unit, for `search.constants` of a task file."""
 
 
 @hookspec

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -22,6 +24,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from occamkit import hookspecs
 from occamkit._version import __version__
 from occamkit.errors import PackError, nearest
+from occamkit.limits import TooSlowError, within
 from occamkit.protocols import TaskFile
 from occamkit.shapes import require_shape
 from occamkit.trial import require_primitive
@@ -31,6 +34,7 @@ BUILTIN: Final = "occamkit"
 
 KINDS: Final = {
     "primitives": "primitive",
+    "constants": "constant",
     "fitnesses": "fitness",
     "regularizers": "regularizer",
     "wrappers": "wrapper",
@@ -40,6 +44,12 @@ KINDS: Final = {
     "commands": "command",
 }
 """What packs provide, in the plural and the singular; the hook of each is `occamkit_` and the plural."""
+
+LONGEST_LOAD = 60.0
+"""Seconds after which a pack that is still loading is given up."""
+
+SLOW_LOAD = 10.0
+"""Seconds after which a pack that has loaded is said to be slow."""
 
 
 class Status(StrEnum):
@@ -82,6 +92,10 @@ class Pack:
     reason: str = ""
     entries: tuple[Entry, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    notes: tuple[str, ...] = ()
+    """What its author should change though it works."""
+    expected_failures: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Promises that it breaks on purpose, by the id of the check, with reasons."""
 
 
 @dataclass(frozen=True)
@@ -129,22 +143,40 @@ def load_pack(found: Found, taken: Collection[str], disabled: str = "") -> Pack:
             Status.CONFLICT,
             f"another pack is called {found.name!r} already; uninstall one (this is {found.source})",
         )
+    begun = time.monotonic()
+    try:
+        pack = within(LONGEST_LOAD, lambda: _load(found))
+    except TooSlowError as error:
+        return failed(Status.BROKEN, f"loading {error}; import and compute less when the module or a hook is called")
+    spent = time.monotonic() - begun
+    if spent > SLOW_LOAD:
+        slow = f"took {spent:.1f} s to load; import and compute less when the module or a hook is called"
+        pack = replace(pack, notes=(*pack.notes, slow))
+    return pack
+
+
+def _load(found: Found) -> Pack:
     try:
         module = found.load()
     except (Exception, SystemExit) as error:  # noqa: BLE001 an import may raise anything; it is reported by name
-        return failed(Status.BROKEN, f"cannot be imported: {_describe(error)}")
+        reason = f"cannot be imported: {_describe(error)}; mend or uninstall {found.source}"
+        return Pack(found.name, found.version, Status.BROKEN, reason)
+    notes: list[str] = []
     try:
         if reason := _incompatible(module):
-            return failed(Status.INCOMPATIBLE, reason)
-        entries = tuple(_collect(found.name, module))
+            return Pack(found.name, found.version, Status.INCOMPATIBLE, reason)
+        entries = tuple(_collect(found.name, module, notes))
     except PackError as error:
-        return failed(Status.BROKEN, ": ".join(part for part in (error.member, error.reason) if part))
+        reason = ": ".join(part for part in (error.member, error.reason) if part)
+        return Pack(found.name, found.version, Status.BROKEN, reason)
     return Pack(
         found.name,
         found.version,
         Status.OK,
         entries=entries,
         defaults=getattr(module, "OCCAMKIT_DEFAULTS", {}),
+        notes=tuple(notes),
+        expected_failures=getattr(module, "OCCAMKIT_EXPECTED_FAILURES", {}),
     )
 
 
@@ -161,10 +193,14 @@ def _incompatible(module: Any) -> str:
     return "" if fits else f"asks for occamkit API {wanted}, this is {hookspecs.API_VERSION}"
 
 
-def _collect(pack: str, module: ModuleType) -> Iterator[Entry]:
-    """Call the pack's hooks in turn and yield what they provide, checked."""
+def _collect(pack: str, module: ModuleType, notes: list[str]) -> Iterator[Entry]:
+    """Call the pack's hooks in turn and yield what they provide, checked; `notes` gets what should be changed."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
+    renamed = {name: new for name, new in hookspecs.RENAMED.items() if hasattr(module, name)}
+    for name, new in renamed.items():
+        manager.add_hookspecs(type(name, (), {name: hookspecs.hookspec(lambda: None)}))
+        notes.append(f"hook {name!r} is now {new.now!r}; rename it before version {new.until} of the interface")
     _require_marked_hooks(pack, module)
     try:
         manager.register(module, name=pack)
@@ -174,9 +210,10 @@ def _collect(pack: str, module: ModuleType) -> Iterator[Entry]:
     seen: set[tuple[str, str]] = set()
     for kind, singular in KINDS.items():
         hook = f"{hookspecs.PROJECT}_{kind}"
-        for implementation in getattr(manager.hook, hook).get_hookimpls():
-            for value in _call_hook(pack, hook, implementation.function):
-                entry = _entry(pack, kind, value)
+        names = [hook, *(name for name, new in renamed.items() if new.now == hook)]
+        for implementation in chain.from_iterable(getattr(manager.hook, name).get_hookimpls() for name in names):
+            for value in _call_hook(pack, implementation.function.__name__, implementation.function):
+                entry = _entry(pack, kind, value, notes)
                 if (kind, entry.name) in seen:
                     raise PackError(pack, f"provides {singular} {entry.name!r} twice", member=hook)
                 seen.add((kind, entry.name))
@@ -208,17 +245,19 @@ def _call_hook(pack: str, hook: str, function: Any) -> list[Any]:
         values = function()
         listed = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else None
     except Exception as error:
-        raise PackError(pack, _describe(error), member=hook) from error
+        raise PackError(
+            pack, f"{_describe(error)}; a hook takes nothing, never raises and returns an iterable", member=hook
+        ) from error
     if listed is None:
         raise PackError(pack, f"must return an iterable, got {type(values).__name__}", member=hook)
     return listed
 
 
-def _entry(pack: str, kind: str, value: Any) -> Entry:
+def _entry(pack: str, kind: str, value: Any, notes: list[str]) -> Entry:
     if kind == "tasks" and isinstance(value, Path):
         value = TaskFile(f"{pack}/{value.stem}", value)
     if kind == "primitives":
-        require_primitive(pack, value)
+        notes.extend(require_primitive(pack, value))
     else:
         require_shape(pack, kind, value)
     name = getattr(value, "name", None)

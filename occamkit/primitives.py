@@ -40,6 +40,20 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class Quantity:
+    """A number with a name and a unit that a task may list in `search.constants`, such as the speed of light.
+
+    value: in `unit`, a text as in a task file; empty for a plain number.
+    about: one line for lists: what it is, and where the number comes from.
+    """
+
+    name: str
+    value: float
+    unit: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True)
 class Cluster:
     """A value around which outputs huddle artificially, such as cos(x) near 1 (the paper's psi table).
 

@@ -18,6 +18,8 @@ from occamkit.primitives import Cluster, Constant
 from occamkit.units import Unit, UnitRule
 
 if TYPE_CHECKING:
+    from occamkit.graph import Expression
+    from occamkit.search.problem import Proposal, SearchBudget, SearchProblem
     from occamkit.task.dataset import Dataset
     from occamkit.task.spec import TaskSpec
 
@@ -53,7 +55,11 @@ class Primitive(Protocol):
 
 @runtime_checkable
 class Fitness(Protocol):
-    """How well predictions match the target (the paper's K). A dataclass whose fields are its options."""
+    """How well predictions match the target (the paper's K). A dataclass whose fields are its options.
+
+    Optional: `prepare(problem) → Fitness`, called once before a run with everything that the run reads: rows, units,
+    primitives. What it returns is used in its place.
+    """
 
     def score(self, predicted: Tensor, target: Tensor) -> Tensor:
         """Score each row of predicted [F, n] against target [n]: [F], higher is better."""
@@ -72,7 +78,9 @@ class Stage(Enum):
     FORWARD = "forward"
     """During evaluation: `score_nodes`."""
     SYMBOLIC = "symbolic"
-    """After evaluation: `penalty`."""
+    """After evaluation, in sympy: `penalty`."""
+    TREE = "tree"
+    """After evaluation, as a tree that can be evaluated anywhere: `look`."""
 
 
 @runtime_checkable
@@ -80,7 +88,10 @@ class Regularizer(Protocol):
     """A penalty that is taken from the fitness as weight · ceiling · penalty (the paper's r).
 
     A dataclass whose fields are its options; `weight` is one of them. Dispatch is on `stage` alone; the
-    methods of each stage are in StructureRegularizer, ForwardRegularizer and SymbolicRegularizer.
+    methods of each stage are in StructureRegularizer, ForwardRegularizer, SymbolicRegularizer and TreeRegularizer.
+
+    Optional: `prepare(problem) → Regularizer`, called once before a run with everything that the run reads: rows,
+    units, primitives. What it returns is used in its place, and has the same stage.
     """
 
     @property
@@ -145,14 +156,35 @@ class ForwardRegularizer(Regularizer, Protocol):
 
 
 class SymbolicRegularizer(Regularizer, Protocol):
-    """A penalty read off the formula as written and as sympy simplifies it."""
+    """A penalty read off the formula as written and as sympy simplifies it.
+
+    Optional: `hereditary = True` says that a formula is penalised at least as much as any part of it. Then formulas
+    with a penalised part, such as x - x, are told from their structure and need not be simplified to be ranked low.
+    """
 
     def penalty(self, written: Any, simplified: Any) -> float: ...
 
 
+class TreeRegularizer(Regularizer, Protocol):
+    """A penalty read off a whole candidate, such as its values on points that are not among the rows.
+
+    Asked like a symbolic one: down the ranking, only as far as matters. A tree has no values before its constants
+    are fitted.
+    """
+
+    def look(self, tree: Expression, output: Output) -> float: ...
+
+
 @runtime_checkable
 class Wrapper(Protocol):
-    """Turns one sampled step into several candidates: every state that it yields is one."""
+    """Turns one sampled step into several candidates: every state that it yields is one.
+
+    States are [s, F, n]: a row for each output, then one for each input that takes the value of another input. Any
+    arithmetic on them is allowed that treats each of the F candidates alone. Optional: `feedback`, a mapping from each
+    input to the output or input that it takes its next value from; without it they are matched by name. And
+    `python(depth, state, step)`, the lines of a Python program that bring the names in `state` to that depth by the
+    call `step`.
+    """
 
     def unroll(self, step: Callable[[Tensor], Tensor], start: Tensor) -> Iterator[Tensor]: ...
 
@@ -178,11 +210,16 @@ class TaskFile:
 
 @runtime_checkable
 class Proposer(Protocol):
-    """A source of candidate expressions. A dataclass whose fields are its options."""
+    """A source of candidate expressions. A dataclass whose fields are its options.
+
+    Optional: `share`, how many turns it has for one of the others'.
+    """
 
     @property
     def name(self) -> str: ...
-    def propose(self, problem: Any, budget: Any) -> Iterator[Any]: ...
+    def propose(self, problem: SearchProblem, budget: SearchBudget) -> Iterator[Proposal | None]:
+        """Yield formulas, and None where others may take a turn: at least a few times in a second."""
+        ...
 
 
 @runtime_checkable

@@ -53,6 +53,13 @@ class Registry:
                     raise PackError(pack.name, f"{pack.status}: {pack.reason} (strict mode)")
         return cls(tuple(packs))
 
+    def with_pack(self, found: Found) -> Registry:
+        """Return a registry that has this pack besides; PackError says why it cannot be used."""
+        pack = load_pack(found, {pack.name for pack in self.packs})
+        if not pack.entries:
+            raise PackError(pack.name, f"{pack.status}: {pack.reason or 'it provides nothing; no hook is marked'}")
+        return Registry((*self.packs, _mark_clashes([*self.packs, pack])[-1]))
+
     def entries(self, kind: str) -> tuple[Entry, ...]:
         """Return all that is provided of a kind, such as "primitives"."""
         return tuple(entry for pack in self.packs for entry in pack.entries if entry.kind == kind)

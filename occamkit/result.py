@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,13 @@ class Found:
     """One formula that was found.
 
     expression: simplified, over the user's own columns in their declared units; reads back with those names.
-    written: as it was drawn, in base units. proposer: what found it. constants: fitted ones by name.
-    unit: the output's declared unit. recurrence: how often the step is applied, if it is one.
+    written: as it was drawn, in base units. proposer: what found it. constants: fitted ones by name, in the order of
+    `written` and in base units. errors: the standard errors of those that are not simple numbers; form: the formula
+    with these by name.
+    unit: the output's declared unit. recurrence: how often the step is applied, if it is one. relation and solved: of
+    an implicit task, `expression = value` and what follows for single inputs. undefined: on how many rows of each part
+    the formula has no value; parts without such rows are left out. logic: the same as logic, in Python, if all its
+    inputs and values are bits.
     """
 
     expression: str
@@ -23,24 +29,47 @@ class Found:
     latex: str
     proposer: str
     constants: dict[str, float]
+    errors: dict[str, float]
+    form: str | None
     unit: str
     recurrence: int | None
+    relation: str | None
+    solved: dict[str, list[str]]
     fitness: float
     score: float
     mse: dict[str, float]
     r2: dict[str, float]
+    undefined: dict[str, int]
     complexity: float
     log_q: float | None
+    logic: str | None = None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A row that the best formula does not meet, though it meets nearly all.
+
+    row: the line of the file, or the number of the row from 1 where there is no file. got: None where it is undefined.
+    """
+
+    row: int
+    inputs: dict[str, float]
+    expected: float
+    got: float | None
 
 
 @dataclass(frozen=True)
 class OutputResult:
-    """What was found for one output: the best, what the network holds likeliest, and the front by complexity."""
+    """What was found for one output: the best, what the network holds likeliest, and the front by complexity.
+
+    disagrees: the rows that the best does not meet, where they are few: exceptions, or mistakes in the data.
+    """
 
     name: str
     best: Found | None
     likeliest: Found | None
     front: tuple[Found, ...]
+    disagrees: tuple[Disagreement, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,6 +77,8 @@ class Result:
     """A whole run.
 
     stop: "converged", "steps", "seconds" or "interrupted". packs: the version of every pack that was loaded.
+    program: the best of all outputs as one Python program, what they share written once; None where it would say no
+    more than the one formula does.
     """
 
     occamkit: str
@@ -61,14 +92,47 @@ class Result:
     unique_functions: int
     packs: dict[str, str]
     outputs: tuple[OutputResult, ...]
+    program: str | None = None
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Result:
+        """Read the document of `result.json`; a null stands for a number that is not finite."""
+        outputs = tuple(
+            OutputResult(
+                name=one["name"],
+                best=_read_found(one["best"]),
+                likeliest=_read_found(one["likeliest"]),
+                front=tuple(found for found in map(_read_found, one["front"]) if found is not None),
+            )
+            for one in stored["outputs"]
+        )
+        return cls(**{**stored, "outputs": outputs})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document of `result.json`; a number that is not finite becomes null."""
-        return _jsonable(dataclasses.asdict(self))  # type: ignore[no-any-return]
+        """Return the document of `result.json`; a number that is not finite becomes null.
+
+        `program`, `logic` and `disagrees` are there only where they say something.
+        """
+        document: dict[str, Any] = _jsonable(dataclasses.asdict(self))
+        for output in document["outputs"]:
+            found = [one for one in (output["best"], output["likeliest"], *output["front"]) if one is not None]
+            for part, key in ((document, "program"), (output, "disagrees"), *((one, "logic") for one in found)):
+                if not part.get(key, True):
+                    del part[key]
+        return document
 
     def to_json(self) -> str:
         """Return the text of `result.json`."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _read_found(stored: Mapping[str, Any] | None) -> Found | None:
+    if stored is None:
+        return None
+    errors = {part: math.inf if value is None else value for part, value in stored["mse"].items()}
+    shares = {part: -math.inf if value is None else value for part, value in stored["r2"].items()}
+    worth = {key: math.nan if stored[key] is None else stored[key] for key in ("fitness", "score")}
+    return Found(**{**stored, "mse": errors, "r2": shares, **worth})
 
 
 def _jsonable(value: Any) -> Any:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from occamkit._version import __version__
-from occamkit.formulas import formula_of
+from occamkit.disagreements import disagreements
+from occamkit.formulas import MOST_OPERATIONS, form_of, formula_of
 from occamkit.graph import Expression
+from occamkit.logic import logic_of, show_logic
+from occamkit.program import Part, is_program, program_text
 from occamkit.protocols import Task
 from occamkit.registry import Registry
+from occamkit.relations import relation_of
 from occamkit.result import Found, OutputResult, Result
+from occamkit.search.portfolio import search
 from occamkit.task.load import load_task, with_overrides
 from occamkit.task.problem import Problem, make_problem
 from occamkit.train.front import Candidate
-from occamkit.train.run import Observer, Outcome, train
+from occamkit.train.run import Observer, Outcome
 
-MOST_SHOWN = 20
-"""How many functions of a front are written out."""
+MOST_OPERATIONS_OF_FRONT = 12
+"""Up to how many operations formulas of a front are simplified: twenty long ones would take longer than a search."""
 
 
 def run(
@@ -43,22 +49,23 @@ def run(
     else:
         loaded = with_overrides(task, registry, changed)
     problem = make_problem(loaded, registry, seed, device)
-    return make_result(problem, train(problem, observe))
+    return make_result(problem, search(problem, observe))
 
 
 def make_result(problem: Problem, outcome: Outcome) -> Result:
     """Write out what a run found."""
     outputs = []
     for place, output in enumerate(problem.outputs):
-        shown: dict[Expression, Found] = {}
-        front = outcome.fronts[place][-MOST_SHOWN:]
+        shown: dict[Key, Found] = {}
+        front = outcome.fronts[place]
         best, likeliest = outcome.best[place], outcome.likeliest[place]
         outputs.append(
             OutputResult(
                 name=output.name,
                 best=_found(problem, best, place, shown) if best is not None else None,
-                likeliest=_found(problem, likeliest, place, shown),
-                front=tuple(_found(problem, candidate, place, shown) for candidate in front),
+                likeliest=_found(problem, likeliest, place, shown) if likeliest is not None else None,
+                front=tuple(_found(problem, candidate, place, shown, MOST_OPERATIONS_OF_FRONT) for candidate in front),
+                disagrees=disagreements(problem, best, place) if best is not None else (),
             )
         )
     return Result(
@@ -73,27 +80,55 @@ def make_result(problem: Problem, outcome: Outcome) -> Result:
         unique_functions=outcome.unique_functions,
         packs=problem.registry.versions(),
         outputs=tuple(outputs),
+        program=_program(problem, outcome.best),
     )
 
 
-def _found(problem: Problem, candidate: Candidate, output: int, shown: dict[Expression, Found]) -> Found:
+def _program(problem: Problem, best: Sequence[Candidate | None]) -> str | None:
+    """Write the best of all outputs as one program; None as long as one is missing, or if it is but a formula."""
+    found = [candidate for candidate in best if candidate is not None]
+    if len(found) < len(best):
+        return None
+    parts = []
+    for place, candidate in enumerate(found):
+        algebra = formula_of(problem, candidate.tree, place).algebra
+        parts.append(Part(algebra, logic_of(problem, candidate.tree, place), candidate.tree.written()))
+    return program_text(problem, parts, found[0].recurrence) if is_program(problem, parts) else None
+
+
+Key = tuple[Expression, int | None]
+
+
+def _found(
+    problem: Problem, candidate: Candidate, output: int, shown: dict[Key, Found], most: int = MOST_OPERATIONS
+) -> Found:
     """Write one candidate out; each tree is simplified once."""
-    tree = candidate.tree
-    if tree not in shown:
-        formula = formula_of(problem, tree, output)
-        shown[tree] = Found(
+    tree, key = candidate.tree, (candidate.tree, candidate.recurrence)
+    if key not in shown:
+        formula = formula_of(problem, tree, output, most)
+        uncertain = {place: error for place, error in enumerate(candidate.errors) if error is not None}
+        implicit = problem.spec.implicit
+        relation = relation_of(formula, implicit.value) if implicit is not None else None
+        logic = logic_of(problem, tree, output)
+        shown[key] = Found(
             expression=formula.text,
             written=tree.written(),
             latex=formula.latex,
-            proposer="network",
-            constants={f"c{place}": value for place, value in enumerate(candidate.tree.fitted)},
+            proposer=candidate.proposer,
+            constants={f"c{place}": value for place, value in enumerate(tree.fitted)},
+            errors={f"c{place}": error for place, error in uncertain.items()},
+            form=form_of(problem, tree, output, uncertain) if uncertain else None,
             unit=problem.dataset.output_scale(output).measure.text,
-            recurrence=None,
+            recurrence=candidate.recurrence,
+            relation=relation.text if relation else None,
+            solved={name: list(solutions) for name, solutions in relation.solved.items()} if relation else {},
             fitness=candidate.fitness,
             score=candidate.score,
             mse=dict(candidate.figures.mse),
             r2=dict(candidate.figures.r2),
+            undefined={part: rows for part, rows in candidate.figures.undefined.items() if rows},
             complexity=candidate.complexity,
             log_q=candidate.log_q if math.isfinite(candidate.log_q) else None,
+            logic=show_logic(logic) if logic is not None else None,
         )
-    return shown[tree]
+    return shown[key]
