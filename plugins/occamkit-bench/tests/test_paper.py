@@ -7,7 +7,8 @@ import json
 import pytest
 from click.testing import CliRunner
 from occamkit_bench.commands import bench
-from occamkit_bench.paper import POINTS, PREFIX, PUBLISHED, agree, chosen_tasks, inside, outside
+from occamkit_bench.paper import PREFIX, PUBLISHED, chosen_tasks
+from occamkit_bench.truth import POINTS, agree, inside, outside
 
 from occamkit.registry import Registry
 from occamkit.task.checks import callable_primitives

@@ -9,8 +9,11 @@ throughput   functions per second, all contenders in turn
 growth       how cost grows with functions, rows, depth and inputs
 million      a million functions
 paper        the paper's own tasks, seed by seed
+equations    known equations, and the task that each becomes
+recovery     whether a formula that was found is the truth
+rediscover   runs equations, each in a process of its own
 plot         pictures of throughput and growth
-commands     the command line
+commands     the command line; equation_commands of it `feynman` and `nguyen`
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from occamkit.cli.output import emit_json, emit_table, json_option
+from occamkit_bench.equation_commands import feynman, nguyen
 
 DATASETS = ("1027_ESL", "1089_USCrime", "4544_GeographicalOriginalofMusic")
 
@@ -25,6 +26,10 @@ def bench() -> None:
     All times are CPU seconds of one thread. Data sets are read as by `source = "pmlb"`; where one is not to be had,
     synthetic rows of its shape stand in, and the output says so.
     """
+
+
+bench.add_command(feynman)
+bench.add_command(nguyen)
 
 
 @bench.command()
@@ -163,19 +168,66 @@ def paper(seeds: int, tasks: tuple[str, ...], as_json: bool) -> None:
     """
     from occamkit_bench.paper import paper as measure
 
-    rows = measure(tasks, seeds, _say)
+    _show_attempts(measure(tasks, seeds, _say), as_json)
+
+
+@bench.command()
+@click.option("--seeds", default=10, show_default=True, type=click.IntRange(min=1), help="How many seeds, from 0 on.")
+@click.option("--task", "tasks", multiple=True, metavar="NAME", help="A task, such as sort4; may be repeated.")
+@click.option("--grow", is_flag=True, help="Take the depth out of the paper's tasks, so that it is found.")
+@json_option
+def programs(seeds: int, tasks: tuple[str, ...], grow: bool, as_json: bool) -> None:
+    """Run the paper's programs, a sorter of four numbers and shift registers of eight bits.
+
+    Found means: equal to the truth as for `paper`, and on finite domains everywhere, with the step of a recurrence
+    repeated just as often. The registers have other taps for each seed.
+    """
+    from occamkit_bench.programs import programs as measure
+
+    _show_attempts(measure(tasks, seeds, _say, grow), as_json)
+
+
+def _show_attempts(rows: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         emit_json({"rows": rows})
         return
     emit_table(
-        ["task", "found", "mean s", "max s", "mean CPU s", "paper's rate", "paper's s"],
+        ["task", "found", "mean s", "max s", "mean CPU s", "repeated", "paper's rate", "paper's s"],
         [
             [
                 row["task"],
                 f"{row['successes']}/{row['seeds']}",
                 *(f"{row[key]:.1f}" for key in ("mean_seconds", "max_seconds", "mean_cpu_seconds")),
+                ", ".join(map(str, row["depths"])),
                 *("" if row[key] is None else f"{row[key]:g}" for key in ("paper_rate", "paper_seconds")),
             ]
             for row in rows
         ],
     )
+
+
+@bench.command()
+@click.option(
+    "--functions", type=click.IntRange(min=10), default=300, show_default=True, help="Functions of each kind."
+)
+@json_option
+def constants(functions: int, as_json: bool) -> None:
+    """Fit constants, by each method: functions per CPU second, and how often hidden numbers are found again.
+
+    Functions are drawn from a fresh network and fitted to themselves with other constants, on 200 points.
+    """
+    from occamkit_bench import constants as room
+
+    rows = room.constants(functions)
+    if as_json:
+        emit_json({"rows": rows})
+        return
+    header = ["constants", "method", "starts", "functions", "fits/s", "found again"]
+    emit_table(
+        header,
+        [
+            [str(row["constants"]), row["method"], str(row["starts"]), str(row["functions"]),
+             f"{row['fits_per_second']:,}", f"{row['solved']:.1%}"]
+            for row in rows
+        ],
+    )  # fmt: skip

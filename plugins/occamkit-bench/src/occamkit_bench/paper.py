@@ -8,22 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch import Tensor
-
 from occamkit.errors import UserError, did_you_mean
-from occamkit.protocols import Primitive
+from occamkit.protocols import Primitive, Task
 from occamkit.registry import Registry
 from occamkit.result import Result
 from occamkit.solve import make_result
 from occamkit.task.checks import callable_primitives
-from occamkit.task.formula import parse
-from occamkit.task.formula_folds import evaluate
 from occamkit.task.load import load_task
 from occamkit.task.problem import make_problem
-from occamkit.task.spec import FormulaData, TaskSpec
+from occamkit.task.spec import FormulaData
 from occamkit.train.run import train
 from occamkit_bench.clock import one_thread
+from occamkit_bench.relations import APPROXIMATIONS, is_close, is_relation
+from occamkit_bench.truth import depth, is_truth, points
 
 PREFIX = "paper/"
 PUBLISHED: dict[str, tuple[float, float]] = {
@@ -33,16 +30,24 @@ PUBLISHED: dict[str, tuple[float, float]] = {
     "rational": (0.9, 81),
     "x02-x15": (0.3, 305),
     "half-squares": (0.6, 83),
+    "power-law": (1.0, 553),
+    "cosine-identity": (0.8, 410),
+    "x0x1": (1.0, 294),
+    "x0-over-x1": (0.9, 232),
+    "circle": (1.0, 153),
+    "x0-over-cos": (1.0, 131),
+    "momentum": (1.0, 270),
+    "three-x-or-x": (0.7, 26),
+    "square-or-neg": (1.0, 10),
+    "x-or-sin": (1.0, 236),
+    "sort3": (0.7, 81),
+    "lfsr4": (1.0, 14),
+    "two-branch": (0.3, 157),
+    "recursion-4": (1.0, 64),
+    "recursion-2": (1.0, 64),
 }
 """The paper's rate of success and mean seconds, by task."""
 
-POINTS = 1_000
-WIDER = 1.5
-TOLERANCE = 1e-6
-_SMALLEST = 1e-9
-"""Relative errors are taken of at least this part of the truth's median size, so that its zeros do no harm."""
-
-Ranges = Mapping[str, tuple[float, float]]
 Report = Callable[[str], None]
 
 
@@ -53,6 +58,7 @@ class Attempt:
     seed: int
     success: bool
     expression: str
+    depth: int
     seconds: float
     cpu_seconds: float
 
@@ -75,82 +81,40 @@ def paper(tasks: Sequence[str], seeds: int, report: Report) -> list[dict[str, An
     for task in chosen_tasks(tasks, registry):
         attempts = []
         for seed in range(seeds):
-            attempts.append(attempt(task, seed, registry))
+            attempts.append(attempt(load_task(task, registry), seed, registry))
             last = attempts[-1]
             report(f"{task} seed {seed}: {'found' if last.success else 'missed'} in {last.seconds:.1f} s")
-        rows.append(_row(task, attempts))
+        rows.append(row(task, attempts))
     return rows
 
 
-def attempt(task: str, seed: int, registry: Registry) -> Attempt:
+def attempt(task: Task, seed: int, registry: Registry) -> Attempt:
     """Run a task once and hold what it finds against the truth."""
-    loaded = load_task(task, registry)
     started = time.process_time()
-    problem = make_problem(loaded, registry, seed, "cpu")
+    problem = make_problem(task, registry, seed, "cpu")
     outcome = train(problem)
     spent = time.process_time() - started
     result = make_result(problem, outcome)
-    success = is_truth(result, loaded.spec, callable_primitives(registry), seed)
-    return Attempt(seed, success, _best(result), result.seconds, spent)
+    success = _succeeded(result, task, callable_primitives(registry), seed)
+    return Attempt(seed, success, _best(result), depth(result), result.seconds, spent)
 
 
-def is_truth(result: Result, spec: TaskSpec, primitives: Mapping[str, Primitive], seed: int = 0) -> bool:
-    """Whether every output equals its target on fresh points inside the training ranges and outside them."""
-    if not isinstance(spec.data, FormulaData) or spec.data.target is None:
-        raise UserError(f"task {spec.name!r} has no target formula to hold a result against")
-    target = spec.data.target
-    ranges = {one.name: one.range for one in spec.inputs if one.range is not None}
-    for output in result.outputs:
-        truth = target if isinstance(target, str) else target[output.name]
-        if output.best is None:
-            return False
-        for points in (inside(ranges, seed), outside(ranges, seed)):
-            if not agree(output.best.expression, truth, points, primitives):
-                return False
-    return True
-
-
-def inside(ranges: Ranges, seed: int) -> dict[str, Tensor]:
-    """Draw fresh points from the ranges."""
-    # Far from the seeds of the tasks, so that no training point comes again.
-    generator = torch.Generator().manual_seed(1_000_003 + seed)
-    return {name: _uniform(low, high, generator) for name, (low, high) in ranges.items()}
-
-
-def outside(ranges: Ranges, seed: int) -> dict[str, Tensor]:
-    """Draw points from ranges widened 1.5 times about their middles, and keep those outside the ranges themselves."""
-    wider = {}
-    for name, (low, high) in ranges.items():
-        middle, half = (low + high) / 2, WIDER * (high - low) / 2
-        wider[name] = (middle - half, middle + half)
-    drawn = [inside(wider, seed + 1_000 * (1 + turn)) for turn in range(8)]  # a third of them at least is outside
-    columns = {name: torch.cat([points[name] for points in drawn]) for name in ranges}
-    beyond = torch.stack([(columns[name] < low) | (columns[name] > high) for name, (low, high) in ranges.items()])
-    keep = torch.nonzero(beyond.any(0)).squeeze(1)[:POINTS]
-    return {name: column.index_select(0, keep) for name, column in columns.items()}
-
-
-def agree(found: str, truth: str, points: Mapping[str, Tensor], primitives: Mapping[str, Primitive]) -> bool:
-    """Whether two formulas are equal wherever the second is defined."""
-    names = list(points)
-    expected = evaluate(parse(truth, names, primitives), points, primitives)
-    given = evaluate(parse(found, names, primitives), points, primitives)
-    defined = torch.isfinite(expected)
-    expected, given = expected[defined], given[defined]
-    size = expected.abs().clamp(min=_SMALLEST * float(expected.abs().median()))
-    # Written so that an undefined value is no agreement.
-    return bool(((given - expected).abs() <= TOLERANCE * size).all())
-
-
-def _uniform(low: float, high: float, generator: torch.Generator) -> Tensor:
-    return low + (high - low) * torch.rand(POINTS, dtype=torch.float64, generator=generator)
+def _succeeded(result: Result, task: Task, primitives: Mapping[str, Primitive], seed: int) -> bool:
+    """Whether a result is what the task is after: a relation, an approximation, or the target itself."""
+    name, spec = task.name.removeprefix(PREFIX), task.spec
+    if spec.implicit is not None:
+        return is_relation(result, task, name, primitives, seed)
+    if name in APPROXIMATIONS and isinstance(spec.data, FormulaData) and isinstance(spec.data.target, str):
+        return is_close(result, name, spec.data.target, points(spec, seed)[0], primitives)
+    return is_truth(result, spec, primitives, seed)
 
 
 def _best(result: Result) -> str:
     return "; ".join(one.best.expression if one.best is not None else "nothing" for one in result.outputs)
 
 
-def _row(task: str, attempts: Sequence[Attempt]) -> dict[str, Any]:
+def row(task: str, attempts: Sequence[Attempt]) -> dict[str, Any]:
+    """Return what several attempts at a task come to."""
     rate, seconds = PUBLISHED.get(task.removeprefix(PREFIX), (None, None))
     return {
         "task": task,
@@ -159,6 +123,7 @@ def _row(task: str, attempts: Sequence[Attempt]) -> dict[str, Any]:
         "mean_seconds": round(statistics.mean(one.seconds for one in attempts), 2),
         "max_seconds": round(max(one.seconds for one in attempts), 2),
         "mean_cpu_seconds": round(statistics.mean(one.cpu_seconds for one in attempts), 2),
+        "depths": sorted({one.depth for one in attempts}),
         "paper_rate": rate,
         "paper_seconds": seconds,
         "missed": [{"seed": one.seed, "expression": one.expression} for one in attempts if not one.success],

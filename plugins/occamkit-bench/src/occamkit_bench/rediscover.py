@@ -1,0 +1,186 @@
+"""Runs equations one by one, each in a process of its own, so that a crash or a leak costs one of them only."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from occamkit.errors import UserError
+from occamkit_bench.equations import Equation
+
+_START = "from occamkit_bench.rediscover import work; work()"
+_PATIENCE = 120.0
+"""Seconds that a process may take beyond its budget, to start and to write its result, before it is ended."""
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Under what terms equations are searched for."""
+
+    seconds: float = 60.0
+    noise: float = 0.0
+    proposers: tuple[str, ...] = ()
+    seed: int = 0
+
+
+def rediscover(
+    equations: Sequence[Equation], terms: Terms, jobs: int, out: Path | None, report: Report
+) -> list[dict[str, Any]]:
+    """Search for each equation; one row for each, in order. Rows that `out` has already are not run again."""
+    known = _stored(out)
+    left = [one for one in equations if one.name not in known]
+    with ThreadPoolExecutor(jobs) as pool:
+        for place, row in enumerate(pool.map(lambda one: run_apart(one, terms), left), len(equations) - len(left) + 1):
+            known[row["name"]] = row
+            if out is not None:
+                with out.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            report(f"{place}/{len(equations)} {describe(row)}")
+    return [known[one.name] for one in equations]
+
+
+def run_apart(equation: Equation, terms: Terms) -> dict[str, Any]:
+    """Search for one equation in another process; what goes wrong there is told in the row."""
+    given = {
+        "equation": equation.to_dict(),
+        "terms": {
+            "seconds": terms.seconds,
+            "noise": terms.noise,
+            "proposers": list(terms.proposers),
+            "seed": terms.seed,
+        },
+    }
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _START],
+            input=json.dumps(given),
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            timeout=terms.seconds + _PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        return _failed(equation, f"did not end within {_PATIENCE:g} s of its budget")
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines()
+        return _failed(equation, said[-1] if said else f"ended with code {done.returncode}")
+    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+def work() -> None:
+    """The other process: reads an equation from standard input, and writes its row to standard output."""
+    given = json.loads(sys.stdin.read())
+    terms = {**given["terms"], "proposers": tuple(given["terms"]["proposers"])}
+    row = search(Equation.from_dict(given["equation"]), Terms(**terms))
+    sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def search(equation: Equation, terms: Terms) -> dict[str, Any]:
+    """Search for one equation and hold the best formula against it."""
+    from occamkit.registry import Registry
+    from occamkit.solve import run
+    from occamkit.task.checks import callable_primitives
+    from occamkit.task.load import check_document
+    from occamkit.task.prepared import PreparedTask
+    from occamkit_bench.clock import one_thread, peak_megabytes
+    from occamkit_bench.recovery import judge
+
+    one_thread()
+    registry = Registry.load()
+    document = equation.task(terms.seconds, terms.noise, terms.proposers)
+    task = PreparedTask(check_document(document, registry, Path()), registry, Path())
+    started, spent = time.monotonic(), time.process_time()
+    result = run(task, seed=terms.seed, device="cpu", registry=registry)
+    wall, cpu = time.monotonic() - started, time.process_time() - spent
+    best = result.outputs[0].best
+    row: dict[str, Any] = {
+        "name": equation.name,
+        "formula": equation.formula,
+        "seconds": result.seconds,
+        "wall_seconds": round(wall, 3),
+        "cpu_seconds": round(cpu, 3),
+        "stop": result.stop,
+    }
+    if best is None:
+        return {**row, "recovered": False, "found": None, "megabytes": round(peak_megabytes())}
+    verdict = judge(
+        best.expression, equation.formula, equation.ranges, callable_primitives(registry), noisy=terms.noise > 0
+    )
+    return {
+        **row,
+        "recovered": verdict.recovered,
+        "found": best.expression,
+        "proposer": best.proposer,
+        "complexity": best.complexity,
+        "inside": _finite(verdict.inside),
+        "outside": _finite(verdict.outside),
+        "megabytes": round(peak_megabytes()),
+    }
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return how many were recovered, and how long those took."""
+    solved = [row["seconds"] for row in rows if row["recovered"]]
+    return {
+        "equations": len(rows),
+        "recovered": len(solved),
+        "median_seconds_of_recovered": round(statistics.median(solved), 3) if solved else None,
+        "mean_seconds": round(statistics.mean(row["seconds"] or 0.0 for row in rows), 3) if rows else None,
+        "peak_megabytes": max((row.get("megabytes") or 0 for row in rows), default=0),
+        "missed": [row["name"] for row in rows if not row["recovered"]],
+    }
+
+
+def describe(row: dict[str, Any]) -> str:
+    """Return one line about an equation."""
+    if "error" in row:
+        return f"{row['name']}: failed: {row['error']}"
+    state = "recovered" if row["recovered"] else "missed"
+    return f"{row['name']}: {state} in {row['seconds']:.2f} s ({row.get('proposer', 'nothing')}): {row['found']}"
+
+
+def _failed(equation: Equation, why: str) -> dict[str, Any]:
+    return {
+        "name": equation.name,
+        "formula": equation.formula,
+        "seconds": None,
+        "recovered": False,
+        "found": None,
+        "error": why,
+    }
+
+
+def _stored(out: Path | None) -> dict[str, dict[str, Any]]:
+    if out is None or not out.exists():
+        if out is not None and not out.parent.is_dir():
+            raise UserError(f"--out: there is no folder {str(out.parent)!r}")
+        return {}
+    return {row["name"]: row for row in _lines(out)}
+
+
+def _lines(out: Path) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(out.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+            row["name"], row["recovered"]
+        except (json.JSONDecodeError, KeyError, TypeError):
+            raise UserError(f"--out: line {number} of {str(out)!r} is no row of this command") from None
+        yield row
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

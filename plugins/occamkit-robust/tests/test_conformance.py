@@ -1,0 +1,3 @@
+from occamkit.testing import conformance
+
+test_conformance = conformance("robust")
