@@ -56,7 +56,8 @@ def test_plugins_list(occamkit: Callable[..., Result], make_pack: Callable[..., 
     rows = {row["name"]: row for row in json.loads(occamkit("plugins", "list", "--json").stdout)}
     assert rows["occamkit"]["status"] == "ok"
     assert "add" in rows["occamkit"]["provides"]["primitives"]
-    assert (rows["broken"]["status"], rows["broken"]["reason"]) == ("broken", "cannot be imported: ImportError: no gsl")
+    assert rows["broken"]["status"] == "broken"
+    assert rows["broken"]["reason"].startswith("cannot be imported: ImportError: no gsl; mend or uninstall ")
     shown = occamkit("plugins", "list").stdout
     assert "no gsl" in shown
     blocked = json.loads(occamkit("plugins", "list", "--block", "broken", "--json").stdout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import types
 from collections.abc import Callable
 from dataclasses import replace
@@ -42,6 +43,11 @@ def _raises(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
+def _dawdles(x: torch.Tensor) -> torch.Tensor:
+    time.sleep(0.5)
+    return torch.sin(x)
+
+
 def _never_defined(x: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
     return torch.sqrt(-1 - x.square()) * c
 
@@ -71,6 +77,9 @@ BROKEN = [
     ("units absorb and yield", replace(SIN, units=lambda *given: units.DIMENSIONLESS)),
     ("constants defined", replace(SIN, call=_never_defined, constants=(Constant("c"),))),
     ("constants defined", replace(SIN, call=torch.addcmul, constants=(Constant("c"), Constant("c")))),
+    ("constants matter", replace(SIN, call=lambda x, c: torch.sin(x), constants=(Constant("c"),))),
+    ("constants matter", replace(SIN, call=torch.mul, constants=(Constant("c", init=(2.0, 2.0)),))),
+    ("quick", replace(SIN, call=_dawdles)),
     ("inverse", replace(SIN, inverse=torch.cos)),
     ("picklable", replace(SIN, call=lambda x: torch.sin(x) + 0)),
 ]

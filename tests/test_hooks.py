@@ -14,7 +14,7 @@ EVERYTHING = """
     from pathlib import Path
     from typing import ClassVar
     import click, sympy, torch
-    from occamkit import Elementwise, Stage, hookimpl, units
+    from occamkit import Elementwise, Quantity, Stage, hookimpl, units
 
     OCCAMKIT_API = ">=0.1,<1"
 
@@ -36,6 +36,8 @@ EVERYTHING = """
 
     @hookimpl
     def occamkit_primitives(): return [Elementwise("thing", 1, torch.erf, sympy.erf, units.dimensionless)]
+    @hookimpl
+    def occamkit_constants(): return [Quantity("thing", 1.0, "m", "A thing.")]
     @hookimpl
     def occamkit_fitnesses(): return [Thing]
     @hookimpl

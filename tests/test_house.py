@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import occamkit
-from occamkit import Registry, hookspecs
+from occamkit import Registry, Stage, hookspecs
 from occamkit.cli.main import OWN
 from occamkit.packs import KINDS
+from occamkit.testing import PROMISES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "occamkit"
@@ -21,9 +22,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # Low to high: a room may import from its own and from lower ones.
 ORDER = [
-    "_version", "errors", "units", "primitives", "protocols", "hookspecs", "shapes", "trial", "packs", "registry",
-    "task", "network", "graph", "evaluate", "score", "train", "search", "result", "formulas", "solve", "report",
-    "export", "estimator", "testing", "cli",
+    "_version", "errors", "files", "typeset", "units", "primitives", "protocols", "hookspecs", "limits", "shapes",
+    "trial", "packs", "registry", "task", "network", "graph", "evaluate", "score", "train", "search", "result",
+    "formulas", "relations", "logic", "program", "disagreements", "solve", "runs", "export", "quick", "live", "report",
+    "estimator", "nn", "testing", "cli",
 ]  # fmt: skip
 
 
@@ -119,10 +121,94 @@ def test_every_primitive_group_is_documented(registry: Registry) -> None:
 
 def test_every_plugin_is_documented(registry: Registry) -> None:
     pages = " ".join(page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
-    for kind in ("fitnesses", "regularizers", "wrappers"):
+    for kind in ("fitnesses", "regularizers", "wrappers", "proposers"):
         assert [entry.name for entry in registry.entries(kind) if f"`{entry.name}`" not in pages] == []
 
 
 def test_the_changelog_knows_this_version_or_the_next() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "## [Unreleased]" in text or f"## [{occamkit.__version__}]" in text
+
+
+# Where a built-in's name may stand in the core, and why.
+ALLOWED_NAMES = {
+    "task/functions.py": "the names of sympy's functions, for formulas as people write them",
+    "task/formula.py": "other spellings of those, such as ln and Abs",
+    "task/shape.py": "lt is pydantic's word for a bound",
+    "units.py": "log is a word in pint's message about logarithmic units",
+    "report/picture.py": "log is matplotlib's word for a scale",
+    "result.py": "r2 is a key of result.json",
+    "train/checkpoint.py": "square is what Adam keeps beside the mean",
+    "typeset.py": "lt is HTML's word for a sign",
+}
+# Names of built-in parts that are words of the toolkit itself: members of a primitive, keys of a task file, a function
+# in the programs that it writes.
+WORDS = {"units", "constants", "step"}
+
+
+def literals(module: Path) -> Iterator[tuple[int, str]]:
+    """Yield the texts in a module, each with its line, but not what is said in docstrings."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    said = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node.lineno, node.value
+
+
+def test_no_core_module_knows_the_name_of_a_built_in_part(registry: Registry) -> None:
+    kinds = ("primitives", "fitnesses", "regularizers")
+    names = {entry.name for kind in kinds for entry in registry.entries(kind)} - WORDS
+    names |= {entry.qualified for kind in kinds for entry in registry.entries(kind)}
+    wrong = [
+        f"{module.relative_to(ROOT)}:{line} says {text!r}"
+        for module in MODULES
+        if room(module) != "builtins" and str(module.relative_to(PACKAGE)) not in ALLOWED_NAMES
+        for line, text in literals(module)
+        if text in names
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_hook_is_used_by_a_pack_of_ours(kind: str) -> None:
+    packs = [
+        path for path in (ROOT / "plugins").glob("*/src/*/__init__.py") if f"def occamkit_{kind}" in path.read_text()
+    ]
+    assert packs, f"no pack in plugins/ provides {kind}"
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_promise_is_documented(kind: str) -> None:
+    page = (DOCS / "packs" / "testing.md").read_text(encoding="utf-8")
+    assert PROMISES[kind], f"the kit asks nothing of {kind}"
+    for promise, check in PROMISES[kind].items():
+        assert f"| `{promise}` | {check.__doc__} |" in page, (kind, promise)
+
+
+@pytest.mark.parametrize("pack", sorted(path.name for path in (ROOT / "plugins").iterdir() if path.is_dir()))
+def test_every_pack_has_its_files_and_a_page(pack: str) -> None:
+    folder = ROOT / "plugins" / pack
+    assert (folder / "pyproject.toml").is_file()
+    assert (folder / "README.md").is_file()
+    assert (folder / "tests" / "test_conformance.py").is_file()
+    directory = (DOCS / "packs" / "directory.md").read_text(encoding="utf-8")
+    assert f"`{pack}`" in directory
+    assert (DOCS / "packs" / f"{pack.removeprefix('occamkit-')}.md").is_file()
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+def test_every_stage_is_documented_and_tested(stage: Stage) -> None:
+    assert f"`Stage.{stage.name}`" in (DOCS / "packs" / "hooks.md").read_text(encoding="utf-8")
+    assert f"Stage.{stage.name}" in (ROOT / "tests" / "test_outside_parts.py").read_text(encoding="utf-8")
+
+
+def test_the_tutorial_is_the_pack_to_the_letter() -> None:
+    page = (DOCS / "packs" / "tutorial.md").read_text(encoding="utf-8")
+    folder = ROOT / "plugins" / "occamkit-special"
+    shown = dict(re.findall(r"```(?:python|toml)\n# file: (\S+)\n(.*?)\n```", page, re.DOTALL))
+    files = [path for path in folder.rglob("*") if path.suffix in {".py", ".toml"}]
+    assert {str(path.relative_to(folder)): path.read_text(encoding="utf-8").rstrip() for path in files} == shown

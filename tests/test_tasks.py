@@ -205,7 +205,7 @@ def test_options_of_a_packs_plugins_are_checked_like_ours(make_pack: Callable[..
         load_task(path, registry)
     assert [problem.message for problem in error.value.problems] == [
         "must be > 0, got -1",
-        "unknown key; allowed: 'delta', 'name'",
+        "unknown key; allowed: 'delta', 'name', 'scale'",
     ]
     path.write_text(GOOD.replace('name = "gaussian"\nsigma = 0.01', 'name = "robust:huber"\ndelta = 2'))
     assert load_task(path, registry).spec.fitness.options() == {"delta": 2.0}
