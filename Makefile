@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PACKS := $(wildcard plugins/*/pyproject.toml)
 PACK_FOLDERS := $(patsubst %/pyproject.toml,%,$(PACKS))
 
-.PHONY: setup demo test lint docs packs clean
+.PHONY: setup demo test lint docs packs wheels clean
 
 setup: $(READY)
 
@@ -34,6 +34,9 @@ docs: setup
 
 packs: setup
 	@set -e; for folder in $(PACK_FOLDERS); do echo "$$folder"; $(BIN)/python -m pytest -c $$folder/pyproject.toml --rootdir $$folder $$folder/tests; done
+
+wheels:
+	PYTHON=$(PYTHON) bash .ci/packs
 
 clean:
 	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
