@@ -28,6 +28,8 @@ class Product(Expression):
     coefficient: float
     factors: tuple[tuple[Expression, Power], ...]
 
+    __hash__ = Expression.__hash__
+
     @property
     def below(self) -> tuple[Expression, ...]:
         return tuple(factor for factor, _ in self.factors)
@@ -84,6 +86,8 @@ class Sum(Expression):
 
     offset: float
     terms: tuple[tuple[float, Expression], ...]
+
+    __hash__ = Expression.__hash__
 
     @property
     def below(self) -> tuple[Expression, ...]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -63,6 +64,18 @@ class Expression(ABC):
     @abstractmethod
     def _sympy(self, constants: Iterator[Any]) -> Any:
         """Return the tree in sympy; every constant, in the order of `nodes`, is the next of those given."""
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, one.name) for one in fields(self)))  # type: ignore[arg-type]
+
+    def __hash__(self) -> int:
+        # Trees are keys everywhere in a search, and large ones are made of others: each is hashed once.
+        return self._hash
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Names hash differently in every process.
+        return {key: value for key, value in self.__dict__.items() if key != "_hash"}
 
     @property
     def complexity(self) -> float:
@@ -154,6 +167,8 @@ class Leaf(Expression):
     name: str
     value: float | None = None
 
+    __hash__ = Expression.__hash__
+
     @property
     def below(self) -> tuple[Expression, ...]:
         return ()
@@ -198,6 +213,8 @@ class Apply(Expression):
     primitive: Primitive
     arguments: tuple[Expression, ...]
     constants: tuple[float, ...] = ()
+
+    __hash__ = Expression.__hash__
 
     def __post_init__(self) -> None:
         if len(self.arguments) != self.primitive.arity:

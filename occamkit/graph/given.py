@@ -29,6 +29,8 @@ class Given(Expression):
     output: Conversion = (1.0, 0.0)
     primitives: tuple[tuple[str, Primitive], ...] = ()
 
+    __hash__ = Expression.__hash__
+
     @property
     def tree(self) -> Node:
         """The formula, read."""

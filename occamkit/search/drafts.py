@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ from occamkit.search.algebra import Power, product
 from occamkit.search.assemble import Factor, raised
 from occamkit.search.choice import NOTHING_LEFT, PRICE, cost, numbers
 from occamkit.search.dimensions import Exponents
+from occamkit.search.prune import with_less
+from occamkit.search.vary import fit_constants
 from occamkit.search.view import View
 
 LARGEST_POWER = 6
@@ -23,6 +26,8 @@ LARGEST_FACTOR_POWER = 4
 MOVES = (Fraction(1, 2), Fraction(-1, 2), Fraction(1), Fraction(-1))
 MOST_MOVES = 4
 ALL_BUT_EXACT = 1e-9
+NOISE_STEP = 0.05
+"""Noise, as a part of the target's spread, that the slope of an inverse is taken over."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class Pool:
         self._proposed: set[Expression] = set()
         self._urgent: list[Expression] = []
         self._polished: set[tuple[object, ...]] = set()
+        self._pruned: set[Expression] = set()
         self._values: dict[Expression, Tensor] = {}
 
     def length(self, tree: Expression) -> float:
@@ -111,9 +117,20 @@ class Pool:
                 draft = best
             yield None
 
+    def prune(self, most: int) -> Iterator[None]:
+        """Leave parts of the shortest formulas out, one at a time, while that shortens them."""
+        for first in self.best(most):
+            tree = first
+            while tree not in self._pruned:
+                self._pruned.add(tree)
+                tried = [fit_constants(less, self.view.named, self.view.target) for less in with_less(tree)]
+                tree = min([tree, *tried], key=self.add)
+                yield None
+
     def best(self, most: int) -> list[Expression]:
         """Return the shortest formulas."""
-        return sorted(self._lengths, key=lambda tree: self._lengths[tree])[:most]
+        ranked = heapq.nsmallest(most, self._lengths.items(), key=lambda item: item[1])
+        return [tree for tree, _ in ranked]
 
     def fresh(self, most: int) -> Iterator[Expression]:
         """Yield those of the shortest formulas that have not been proposed."""
@@ -169,11 +186,16 @@ class Pool:
 
 
 def linked(view: View, link: Primitive) -> tuple[Tensor, Tensor]:
-    """Return the target inside a primitive, and how much an error there counts in the output: both [n]."""
+    """Return the target inside a primitive, and how much an error there counts in the output: both [n].
+
+    Slopes are taken over a step as large as noise may be, so that rows do not count more than noise allows where the
+    inverse is flat at a point and bent around it.
+    """
     inverse = link.inverse  # type: ignore[attr-defined]
     inside = inverse(view.target)
-    step = 1e-4 * (view.target.abs() + 1e-9)
-    slope = ((inverse(view.target + step) - inside) / step).abs().clamp(min=1e-9)
+    step = NOISE_STEP * float(view.target.std())
+    slopes = torch.stack([inverse(view.target + step) - inside, inside - inverse(view.target - step)]).abs() / step
+    slope = slopes.amax(0).clamp(min=1e-9)
     weight = torch.where(torch.isfinite(slope) & torch.isfinite(inside), 1 / slope, 0.0)
     positive = weight[weight > 0]
     most = 20 * float(positive.median()) if positive.numel() else 0.0

@@ -12,17 +12,19 @@ from occamkit.search.choice import numbers
 from occamkit.search.drafts import Pool
 from occamkit.search.matching import images
 from occamkit.search.problem import SearchProblem
+from occamkit.search.space import Space, space
 from occamkit.search.tables import Table, ingredients, input_groups
 from occamkit.search.terms import add_sum, sums_of, terms_of, varied_sums
-from occamkit.search.tolerant import Skeletons, Space, draft, screen, space, varied
+from occamkit.search.tolerant import PAIRED, Skeletons, draft, screen, varied
 from occamkit.search.vary import fit_constants
 from occamkit.search.view import View
 
 GROUPS = (4, 14)
+WIDE, PAIRED_WIDE = 40_000, 10_000
 SHOWN = 8
 FIRST_SKELETONS, SKELETONS = 40, 120
 BESIDE = 24
-POLISHED, REFINED, PROPOSED = 30, 30, 20
+POLISHED, REFINED, PRUNED, PROPOSED = 12, 30, 6, 20
 SUM_POWERS = (2, -1)
 VARIED_MONOMIALS = 2
 NEARLY_ONE = 0.05
@@ -55,7 +57,7 @@ def _fitted(view: View, pool: Pool, expressions: int) -> Found:
         if here is not None:
             spaces.append((table, here, free))
         yield from _without_link(table, here, free, pool, first=place == 0)
-        for link in view.links()[1:]:
+        for link in view.links(noisy=True)[1:]:
             here = space(table, link.primitive)
             if here is not None:
                 spaces.append((table, here, free))
@@ -76,6 +78,7 @@ def _without_link(table: Table, here: Space | None, free: Skeletons, pool: Pool,
     if first:
         yield from _sums(table, pool, 1)
         yield from _told(view, pool)
+    yield from _wide(table, pool)
     if here is not None:
         yield from varied(table, here, pool, free.upto(0, FIRST_SKELETONS), beside=0)
         yield from _told(view, pool)
@@ -90,13 +93,22 @@ def _without_link(table: Table, here: Space | None, free: Skeletons, pool: Pool,
         yield from _told(view, pool)
 
 
+def _wide(table: Table, pool: Pool) -> Found:
+    """Go through the products of a library that is larger than is usual."""
+    yield from table.library.grow(WIDE)
+    here = space(table, None)
+    if here is not None:
+        yield from _products(table, here, pool, PAIRED_WIDE)
+        yield from _told(table.view, pool)
+
+
 def _monomials(view: View, pool: Pool) -> Found:
     """Propose products of powers alone, if there is anything to raise to one."""
     parts = ingredients(view, input_groups(view, 1))
     if not parts:
         return
     table = Table(view, parts)
-    for link in view.links():
+    for link in view.links(noisy=True):
         here = space(table, link.primitive)
         made = None if here is None else draft(table, here, ())
         if made is not None:
@@ -104,8 +116,8 @@ def _monomials(view: View, pool: Pool) -> Found:
     yield from _told(view, pool)
 
 
-def _products(table: Table, here: Space, pool: Pool) -> Found:
-    for place, rows in enumerate(screen(here)):
+def _products(table: Table, here: Space, pool: Pool, paired: int = PAIRED) -> Found:
+    for place, rows in enumerate(screen(table, here, paired)):
         made = None if rows is None else draft(table, here, rows)
         if made is not None:
             pool.add_draft(made)
@@ -136,4 +148,5 @@ def _told(view: View, pool: Pool) -> Found:
     for tree in pool.best(REFINED):
         if isinstance(tree, Product) and abs(abs(tree.coefficient) - 1) < NEARLY_ONE:
             pool.add(product(math.copysign(1.0, tree.coefficient), tree.factors))
+    yield from pool.prune(PRUNED)
     yield from pool.fresh(PROPOSED)

@@ -1,33 +1,31 @@
 """Products on noisy rows: screened by what they leave in weighted logarithms, then drafted, polished and compared.
 
-Noise is taken to be alike on all rows, so a row counts in logarithms by the size of its target. Expressions and pairs
-are ranked by what they leave together with what they cost, never by what they leave alone: else the longest win.
+Expressions and pairs are ranked by what they leave together with what they cost, never by what they leave alone: else
+the longest win.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import torch
 from torch import Tensor
 
-from occamkit.protocols import Primitive
 from occamkit.search.assemble import Factor, solve_product
 from occamkit.search.choice import PLAIN_ONLY, PRICE
-from occamkit.search.dimensions import Exponents
 from occamkit.search.drafts import LARGEST_FACTOR_POWER, LARGEST_POWER, Draft, Pool, linked
-from occamkit.search.rows import Rows, best_pairs
-from occamkit.search.tables import EXPONENT, FACTOR, Table
-from occamkit.search.vary import Projected, Skeleton, blank, fit_constants, refine, skeleton_of, vary
+from occamkit.search.rows import best_pairs
+from occamkit.search.shortlist import shortest
+from occamkit.search.space import Space
+from occamkit.search.tables import Table
+from occamkit.search.vary import Skeleton, blank, fit_constants, refine, skeleton_of, vary
 from occamkit.search.view import View
 
 PAIRED = 3_000
-"""Rows of which all pairs are tried."""
-TOP_SINGLES, TOP_PAIRS, FIRST = 120, 200, 60
-SMALL_TARGET = 0.05
-"""Rows whose target is below this part of its usual size say nothing in logarithms."""
+TOP_SINGLES, TOP_PAIRS, FIRST = 120, 120, 60
+PAIRS = 4_000
+"""Pairs that are told from each other by more than what they leave in logarithms."""
 CLEAN = 1e-9
 LAST_SKELETON = 3_000
 """The last expression of a library whose numbers are freed."""
@@ -35,65 +33,11 @@ MOST_LEFT = 0.3
 """What fitted numbers leave of a target that is worth a draft, as a part of its square."""
 
 
-@dataclass(frozen=True)
-class Space:
-    """The output in weighted logarithms, perhaps inside a primitive, with the rows of a table."""
+def screen(table: Table, here: Space, paired: int = PAIRED) -> Iterator[tuple[int, ...] | None]:
+    """Yield sets of rows worth a draft, with breaths: none, the best alone, the first, the best pairs.
 
-    link: Primitive | None
-    start: Exponents
-    goal: Projected
-    logs: Tensor  # [P], weighted
-    nuisance: Tensor  # [z, P], weighted
-    rows: Rows
-    costs: Tensor  # [M]
-
-    @property
-    def unit(self) -> Tensor:
-        """The target at unit length."""
-        unit: Tensor = self.goal.target / self.goal.target.norm().clamp(min=1e-300)
-        return unit
-
-
-def space(table: Table, link: Primitive | None) -> Space | None:
-    """Return the space of a table for the output itself or inside a primitive; None where logarithms are undefined."""
-    view, pick = table.view, table.view.pick
-    target, weight = (view.target, torch.ones_like(view.target)) if link is None else linked(view, link)
-    weight = (weight * target.abs())[pick]
-    if link is None:
-        # By the median where a few rows are far larger than all others.
-        usual = min(float(target.square().mean().sqrt()), 2 * float(target.abs().median()))
-        weight = torch.where(weight < SMALL_TARGET * usual, 0.0, weight)
-    positive = weight[weight > 0]
-    if positive.numel() < 0.6 * weight.numel():
-        return None
-    weight = weight.clamp(max=20 * float(positive.median()))
-    weight = weight / weight.max()
-    start = view.scale.start if link is None else (Fraction(0),) * len(view.variables)
-    logs = target[pick].abs().clamp(min=1e-300).log() - (
-        view.logs.new_tensor([float(one) for one in start]) @ view.logs[:, pick]
-    )
-    logs = torch.where(weight > 0, logs, 0.0) * weight
-    nuisance = view.nuisance()[:, pick] * weight
-    rows = Rows(nuisance)
-    library = table.library
-    numbers = torch.arange(1, library.count + 1)
-    numbers = numbers[~library.constant[1:]]
-    values = library.values.index_select(0, numbers)
-    inner = values.abs().log()
-    defined = torch.nonzero(torch.isfinite(inner).all(1)).squeeze(1)
-    rows.add(inner[defined] * weight, numbers[defined], FACTOR)
-    if table.raiser is not None:
-        small = torch.nonzero((values.abs().amax(1) < 700) & (library.nested[numbers] == 0)).squeeze(1)
-        rows.add(values[small] * weight, numbers[small], EXPONENT)
-    rows.sort(rows.source)
-    costs = library.sizes(rows.source) + PLAIN_ONLY * (library.nested[rows.source] + (rows.kind == EXPONENT))
-    columns = {name: column[pick] for name, column in view.named.items()}
-    goal = Projected(rows.project(logs.unsqueeze(0))[0], rows.basis, weight, columns, rows.basis)
-    return Space(link, start, goal, logs, nuisance, rows, costs.double())
-
-
-def screen(here: Space) -> Iterator[tuple[int, ...] | None]:
-    """Yield sets of rows worth a draft, with breaths: none, the best alone, the first, the best pairs."""
+    paired: rows of which all pairs are tried.
+    """
     yield ()
     rows, points = here.rows, here.logs.numel()
     if len(rows) == 0:
@@ -103,8 +47,14 @@ def screen(here: Space) -> Iterator[tuple[int, ...] | None]:
     for row in dict.fromkeys([*ranks.argsort()[:TOP_SINGLES].tolist(), *range(min(FIRST, len(rows)))]):
         yield (row,)
     yield None
-    many = min(PAIRED, len(rows))
-    yield from best_pairs(rows.rows[:many], along[:many], here.costs[:many], TOP_PAIRS)
+    many = min(paired, len(rows))
+    found = []
+    for pair in best_pairs(rows.rows[:many], along[:many], here.costs[:many], PAIRS):
+        if pair is None:
+            yield None
+        else:
+            found.append(pair)
+    yield from shortest(table, here, found, TOP_PAIRS)
 
 
 def draft(table: Table, here: Space, chosen: Sequence[int]) -> Draft | None:

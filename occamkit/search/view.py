@@ -26,6 +26,8 @@ MOST_DISCRETE = 256
 FEW_VALUES = 8
 """A column with at most so many different values, in many rows, is not continuous."""
 MOST_ZEROS = 0.2
+NEARLY, MOST_ROWS = 0.1, 0.7
+"""Under noise, an inverse that is wrong by less than this part of the spread on this part of the rows is one."""
 _TINY = 1e-12
 
 
@@ -125,10 +127,11 @@ class View:
         """Return the logarithm of the product of powers that has the output's unit: [n]."""
         return self._logs_of(self.scale.start)
 
-    def links(self) -> list[Link]:
+    def links(self, noisy: bool = False) -> list[Link]:
         """Return the ways in which the output may be the value of a primitive that declares its inverse.
 
-        Only where the inverse is one on all rows, and where the primitive gives the output's unit for a plain number.
+        Only where the primitive gives the output's unit for a plain number, and where the inverse is one on all rows.
+        Noise may have put rows where it is none: `noisy` asks for most of them, and is content with nearly.
         """
         unit = self.problem.outputs[self.output].unit
         found = [Link(None, self.target)]
@@ -139,10 +142,13 @@ class View:
             if not self.free and primitive.units(DIMENSIONLESS) != unit:
                 continue
             inside = inverse(self.target)
-            if not bool(torch.isfinite(inside).all()):
-                continue
             again = primitive.call(inside)
-            if torch.allclose(again, self.target, rtol=1e-9, atol=1e-12) and not _is_power(inside, self.target):
+            if noisy:
+                near = (again - self.target).abs() < NEARLY * self.target.std()
+                invertible = float(near.double().mean()) > MOST_ROWS
+            else:
+                invertible = bool(torch.isfinite(inside).all() and torch.allclose(again, self.target, 1e-9, 1e-12))
+            if invertible and not _is_power(inside, self.target):
                 found.append(Link(primitive, inside))
         return found
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from occamkit.evaluate.least_squares import fit
 from occamkit.evaluate.scaling import Scaling
-from occamkit.graph import Expression
+from occamkit.graph import Expression, Product, Sum
 from occamkit.task.problem import Problem
 from occamkit.train.recognise import recognised
 
@@ -48,7 +48,7 @@ def tidy(problem: Problem, tree: Expression, output: int) -> Tidied:
     inputs, targets = problem.dataset.part("train")
     columns = dict(zip((one.name for one in problem.dataset.variables), inputs, strict=True))
     task = _Fitting(tree, columns, targets[output])
-    found = task.fitted(tree.fitted)
+    found = task.fitted(tree.fitted, _structure(tree))
     if not math.isfinite(found.error):
         return Tidied(tree, tuple(None for _ in tree.fitted))
     found = _independent(task, found)
@@ -115,7 +115,18 @@ class _Fitting:
         """Whether a fit is worse than another by no more than chance makes of the constants that it fixes."""
         rows = self.target.numel()
         spare = max(1, rows - len(old.constants))
-        return new.error <= max(old.error * (1 + _CHANCE**2 * len(new.fixed) / spare), rows * self.rounding**2)
+        more = len(new.fixed - old.fixed)
+        return new.error <= max(old.error * (1 + _CHANCE**2 * more / spare), rows * self.rounding**2)
+
+
+def _structure(tree: Expression) -> frozenset[int]:
+    """Return which constants are no fitted numbers but the lack of one: no offset, a factor of one or minus one."""
+    owned = [(node, value) for node in tree.nodes() for value in node.own_fitted]
+    return frozenset(
+        place
+        for place, (node, value) in enumerate(owned)
+        if isinstance(node, Product | Sum) and value in (0.0, 1.0, -1.0)
+    )
 
 
 def _independent(task: _Fitting, found: _Found) -> _Found:

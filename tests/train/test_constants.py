@@ -79,7 +79,7 @@ def test_a_noisy_slope_comes_with_its_standard_error(registry: Registry) -> None
 
 def test_constants_become_simple_when_nothing_is_lost(registry: Registry) -> None:
     sine = registry.find("primitives", "sin").value
-    start = Sum(0.1, ((1.0, Apply(sine, (Leaf("x"),))),))
+    start = Sum(0.1, ((1.1, Apply(sine, (Leaf("x"),))),))
     exact = tidy(problem(registry, "pi*sin(x)/3 + 2/7"), start, 0)
     assert exact.tree.fitted == (2 / 7, math.pi / 3)
     assert exact.errors == (None, None)

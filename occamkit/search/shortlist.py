@@ -1,0 +1,95 @@
+"""Many products at once: exponents solved for and rounded, and what is then left of the target in its own space.
+
+Pairs are found in logarithms with free exponents, where noise bends the target and any pair can lean on odd exponents.
+So thousands of them are completed, roughly but all together, and only the shortest are worth a draft of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from occamkit.search.choice import PRICE
+from occamkit.search.drafts import LARGEST_FACTOR_POWER, LARGEST_POWER, linked
+from occamkit.search.space import Space
+from occamkit.search.tables import EXPONENT, Table
+
+CHUNK = 1_000
+_TINY = 1e-300
+
+
+def shortest(table: Table, here: Space, pairs: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Return the pairs of rows that make the shortest products."""
+    if not pairs:
+        return []
+    rows = torch.tensor(pairs)
+    lengths = torch.cat([_lengths(table, here, part) for part in torch.split(rows, CHUNK)])
+    ranked = torch.topk(lengths, min(most, len(pairs)), largest=False)
+    found = zip(ranked.values.tolist(), ranked.indices.tolist(), strict=True)
+    return [pairs[place] for value, place in found if math.isfinite(value)]
+
+
+def _lengths(table: Table, here: Space, pairs: Tensor) -> Tensor:
+    """Return how long products of pairs of rows [k, 2] and what they leave are: [k]."""
+    view, pick = table.view, table.view.pick
+    features, odd = _features(table, here, pairs)  # [k, 2, P], [k, 2, P]
+    exponential = here.rows.kind[pairs] == EXPONENT  # [k, 2]
+    solved = _solved(here, features)  # [k, z + 2]
+    along = (2 * solved[:, 1:-2]).round() / 2  # [k, z - 1]
+    powers = torch.where(exponential, solved[:, -2:], (2 * solved[:, -2:]).round() / 2)  # [k, 2]
+    basis = view.logs.new_tensor([[float(one) for one in row] for row in view.scale.basis]).reshape(
+        -1, len(view.leaves)
+    )
+    exponents = view.logs.new_tensor([float(one) for one in here.start]) + along @ basis  # [k, u]
+    logs = exponents @ view.logs[:, pick] + (powers.unsqueeze(2) * features).sum(1)  # [k, P]
+    bare = (logs - logs.amax(1, keepdim=True)).exp()
+    turns = _is_odd(exponents) @ (view.columns[:, pick] < 0).double() + (_is_odd(powers).unsqueeze(2) * odd).sum(1)
+    bare = torch.where(turns.remainder(2) == 1, -bare, bare)
+    target, weight = (view.target, torch.ones_like(view.target)) if here.link is None else linked(view, here.link)
+    wanted, weighted = (target * weight)[pick], bare * weight[pick]
+    share = (weighted @ wanted).square() / weighted.square().sum(1).clamp(min=_TINY)
+    left = 1 - share / wanted.square().sum()
+    costs = here.costs[pairs].sum(1) + _cost(exponents, inputs=True) + _cost(powers * ~exponential, inputs=False)
+    words = PRICE * costs + 0.5 * math.log(wanted.numel()) * exponential.sum(1)
+    lengths = 0.5 * wanted.numel() * left.clamp(min=1e-20).log() + words
+    able = (exponents.abs().amax(1) <= LARGEST_POWER) & (powers != 0).all(1)
+    able &= (exponential | (powers.abs() <= LARGEST_FACTOR_POWER)).all(1)
+    return torch.where(able & torch.isfinite(lengths), lengths, torch.inf)
+
+
+def _features(table: Table, here: Space, pairs: Tensor) -> tuple[Tensor, Tensor]:
+    """Return how rows take part in logarithms, and where a factor is negative: both [k, 2, P]."""
+    source, kind = here.rows.source[pairs], here.rows.kind[pairs]
+    values = table.library.values.index_select(0, source.flatten()).view(*source.shape, -1)
+    factors = (kind != EXPONENT).unsqueeze(2)
+    return torch.where(factors, values.abs().clamp(min=_TINY).log(), values), (factors & (values < 0)).double()
+
+
+def _solved(here: Space, features: Tensor) -> Tensor:
+    """Return the weights of what stands in front and of two features each, in weighted logarithms: [k, z + 2]."""
+    weighted = features * here.goal.weight
+    many, front = len(features), here.nuisance
+    design = torch.cat([front.expand(many, *front.shape), weighted], 1)  # [k, z + 2, P]
+    length = design.norm(dim=2, keepdim=True).clamp(min=_TINY)
+    design = design / length
+    normal = design @ design.transpose(1, 2)
+    normal = normal + 1e-10 * torch.eye(normal.shape[1], dtype=normal.dtype)
+    solved, _ = torch.linalg.solve_ex(normal, design @ here.logs)
+    weights: Tensor = solved / length.squeeze(2)
+    return weights
+
+
+def _is_odd(powers: Tensor) -> Tensor:
+    return (powers.remainder(2) == 1).double()
+
+
+def _cost(powers: Tensor, inputs: bool) -> Tensor:
+    """Return what exponents [k, m] cost, as `choice.power_cost` has it, and for inputs the inputs themselves: [k]."""
+    size = powers.abs()
+    prices = torch.where(size == size.round(), 1.5, 2.5)
+    prices = torch.where((size == 2) | (size == 0.5), 1.0, prices)
+    prices = torch.where(size == 1, 0.0, prices) + float(inputs)
+    return torch.where(size == 0, 0.0, prices).sum(1)
