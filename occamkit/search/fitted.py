@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from occamkit.graph import Expression, Product
 from occamkit.search.active import active_groups
@@ -33,6 +34,15 @@ NEARLY_ONE = 0.05
 Found = Iterator[Expression | None]
 
 
+@dataclass(frozen=True)
+class Round:
+    """A library with what is made of it: the output's spaces beside it, and its expressions with free numbers."""
+
+    table: Table
+    spaces: list[Space]
+    free: Skeletons
+
+
 def fitted(problem: SearchProblem, output: int, rows: int, expressions: int) -> Found:
     """Yield the shortest formulas of an output, and None where others may take a turn."""
     view = View(problem, output, rows)
@@ -44,53 +54,51 @@ def fitted(problem: SearchProblem, output: int, rows: int, expressions: int) -> 
 
 def _fitted(view: View, pool: Pool, expressions: int) -> Found:
     yield from _monomials(view, pool)
-    spaces: list[tuple[Table, Space, Skeletons]] = []
+    rounds: list[Round] = []
     plan = (input_groups(view, GROUPS[0]), input_groups(view, GROUPS[1]), active_groups(view, SHOWN))
-    for place, chosen in enumerate(dict.fromkeys(one for one in plan if one)):
+    for chosen in dict.fromkeys(one for one in plan if one):
         parts = ingredients(view, chosen)
         if not parts:
             continue
         table = Table(view, parts)
         yield from table.library.grow(expressions)
-        free = Skeletons(table)
-        here = space(table, None)
-        if here is not None:
-            spaces.append((table, here, free))
-        yield from _without_link(table, here, free, pool, first=place == 0)
-        for link in view.links(noisy=True)[1:]:
-            here = space(table, link.primitive)
-            if here is not None:
-                spaces.append((table, here, free))
-                yield from _products(table, here, pool)
+        spaces = [space(table, link.primitive) for link in view.links(noisy=True)]
+        here = Round(table, [one for one in spaces if one is not None], Skeletons(table))
+        rounds.append(here)
+        yield from _quick(here, pool, first=len(rounds) == 1)
+    for here in rounds:
+        for image in images(view, VARIED_MONOMIALS):
+            yield from varied_sums(here.table, pool, image, here.free.upto(0, FIRST_SKELETONS))
         yield from _told(view, pool)
+        yield from _wide(here.table, pool)
+    for power in SUM_POWERS:
+        yield from _sums(rounds[0].table, pool, power) if rounds else ()
+    for here in rounds:
+        yield from _varied(here, pool, FIRST_SKELETONS, SKELETONS)
     for start, end in ((0, FIRST_SKELETONS), (FIRST_SKELETONS, SKELETONS)):
-        for table, here, free in spaces:
-            yield from varied(table, here, pool, free.upto(start, end), BESIDE)
-            yield from _told(view, pool)
+        for here in rounds:
+            for one in here.spaces:
+                yield from varied(here.table, one, pool, here.free.upto(start, end), BESIDE)
+                yield from _told(view, pool)
 
 
-def _without_link(table: Table, here: Space | None, free: Skeletons, pool: Pool, first: bool) -> Found:
-    """Go through products, sums and free numbers of one table; sums without free numbers only of the first."""
-    view = table.view
-    if here is not None:
-        yield from _products(table, here, pool)
-        yield from _told(view, pool)
+def _quick(here: Round, pool: Pool, first: bool) -> Found:
+    """Go through what is cheap: products, inside each primitive too, sums of the first library, a few free numbers."""
+    for one in here.spaces:
+        yield from _products(here.table, one, pool)
+    yield from _told(here.table.view, pool)
     if first:
-        yield from _sums(table, pool, 1)
-        yield from _told(view, pool)
-    yield from _wide(table, pool)
-    if here is not None:
-        yield from varied(table, here, pool, free.upto(0, FIRST_SKELETONS), beside=0)
-        yield from _told(view, pool)
-    for image in images(view, VARIED_MONOMIALS):
-        yield from varied_sums(table, pool, image, free.upto(0, FIRST_SKELETONS))
-    yield from _told(view, pool)
-    for power in SUM_POWERS if first else ():
-        yield from _sums(table, pool, power)
-    yield from _told(view, pool)
-    if here is not None:
-        yield from varied(table, here, pool, free.upto(FIRST_SKELETONS, SKELETONS), beside=0)
-        yield from _told(view, pool)
+        yield from _sums(here.table, pool, 1)
+        yield from _told(here.table.view, pool)
+    yield from _varied(here, pool, 0, FIRST_SKELETONS)
+
+
+def _varied(here: Round, pool: Pool, start: int, end: int) -> Found:
+    """Fit the numbers inside expressions that stand alone, outside of all primitives."""
+    for one in here.spaces:
+        if one.link is None:
+            yield from varied(here.table, one, pool, here.free.upto(start, end), beside=0)
+    yield from _told(here.table.view, pool)
 
 
 def _wide(table: Table, pool: Pool) -> Found:
