@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-WORD = 63
+WIDTH = 63
 """Bits of a word; the sign of a whole number is not used."""
 MOST_INPUTS = 62
 MOST_ROWS = 4096
 """Different rows that are looked at, as many as a whole truth table has at most."""
 DRAWS = 100
 """Sets of rows that are drawn where there are too many linear functions to compare with all."""
+DRAWS_IN_TURN = 20
 SPARE_ROWS = 4
 """Rows that are drawn beyond those that decide, so that most draws with a wrong row are seen to contradict."""
 
@@ -52,6 +53,11 @@ class BitRows:
         """How many different rows there are."""
         return len(self.place)
 
+    @property
+    def whole(self) -> bool:
+        """Whether they are the whole truth table."""
+        return self.count == 1 << len(self.inputs)
+
     def target(self, output: int) -> Tensor:
         """Return what most rows say of an output: [n], bool."""
         return self.votes[output] < 0
@@ -76,15 +82,15 @@ def _are_bits(values: Tensor) -> bool:
 
 def pack(bits: Tensor) -> Tensor:
     """Pack bits [m, n] into words [m, w]."""
-    words = -(-bits.shape[1] // WORD)
-    padded = torch.zeros(len(bits), words * WORD, dtype=torch.int64)
+    words = -(-bits.shape[1] // WIDTH)
+    padded = torch.zeros(len(bits), words * WIDTH, dtype=torch.int64)
     padded[:, : bits.shape[1]] = bits
-    return (padded.view(len(bits), words, WORD) << torch.arange(WORD)).sum(2)
+    return (padded.view(len(bits), words, WIDTH) << torch.arange(WIDTH)).sum(2)
 
 
 def unpack(words: Tensor, count: int) -> Tensor:
     """Return the bits [m, n] of words [m, w]."""
-    bits = (words[:, :, None] >> torch.arange(WORD)) & 1
+    bits = (words[:, :, None] >> torch.arange(WIDTH)) & 1
     return bits.view(len(words), -1)[:, :count] != 0
 
 
@@ -100,7 +106,7 @@ def ones_in(words: Tensor) -> Tensor:
 
 def as_numbers(words: Tensor) -> list[int]:
     """Return packed rows [m, w] as one whole number each."""
-    return [sum(word << (WORD * place) for place, word in enumerate(row)) for row in words.tolist()]
+    return [sum(word << (WIDTH * place) for place, word in enumerate(row)) for row in words.tolist()]
 
 
 class Span:
@@ -132,17 +138,17 @@ class Span:
     def rests(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Do so for packed rows: [m, w] and [m]."""
         rows, made = rows.clone(), torch.zeros_like(rows[:, 0])
-        mask = (1 << WORD) - 1
+        mask = (1 << WIDTH) - 1
         for pivot, one, parts in self._basis:
-            taken = -((rows[:, pivot // WORD] >> (pivot % WORD)) & 1)
-            vector = rows.new_tensor([one >> (WORD * place) & mask for place in range(self._words)])
+            taken = -((rows[:, pivot // WIDTH] >> (pivot % WIDTH)) & 1)
+            vector = rows.new_tensor([one >> (WIDTH * place) & mask for place in range(self._words)])
             rows ^= taken[:, None] & vector
             made ^= taken & parts
         return rows, made
 
 
 def drawn(rows: BitRows, output: int, seed: int) -> Iterator[int | None]:
-    """Yield the linear functions that random sets of rows decide on, and None after each; all rows come first.
+    """Yield the linear functions that random sets of rows decide on, and None for a breath; all rows come first.
 
     Where rows leave a choice, inputs are taken in a random order: few inputs are found if few are enough.
     """
@@ -157,4 +163,5 @@ def drawn(rows: BitRows, output: int, seed: int) -> Iterator[int | None]:
         left, made = Span([*(numbers[place] for place in order), numbers[inputs]], packed.shape[1]).rest(numbers[-1])
         if left == 0:
             yield sum(1 << place for bit, place in enumerate([*order, inputs]) if made >> bit & 1)
-        yield None
+        if draw % DRAWS_IN_TURN == 0:
+            yield None

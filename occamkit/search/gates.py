@@ -17,10 +17,12 @@ from torch import Tensor
 from occamkit.graph import Apply, Expression, Leaf
 from occamkit.graph.table import KeyTable
 from occamkit.protocols import Primitive
-from occamkit.search.combine import arguments_of
+from occamkit.search.combine import BLOCK, arguments_of
 from occamkit.search.stock import mixed, newcomers
 
 MOST_ARGUMENTS = 4
+MOST_TRIED = 20
+"""Candidates that are tried for each expression that is asked for; few of them may be new."""
 
 
 def truth(primitive: Primitive) -> tuple[int, ...] | None:
@@ -92,6 +94,7 @@ class BitLibrary:
         newcomers(self._table, mixed(values))
         self._made = torch.full((len(self.values), 1 + self._widest), -1, dtype=torch.int32)
         self._made[1:, 1] = torch.arange(len(leaves))
+        self._tried = 0
 
     @property
     def count(self) -> int:
@@ -100,37 +103,45 @@ class BitLibrary:
 
     def tree(self, number: int) -> Expression:
         """Return an expression as a tree."""
-        code, *below = self._made[number].tolist()
+        made: list[int] = self._made[number].tolist()
+        code, below = made[0], made[1:]
         if code < 0:
             return self._leaves[below[0]]
         primitive = self._gates[code].primitive
         return Apply(primitive, tuple(self.tree(one) for one in below[: primitive.arity]))
 
     def grow(self, most: int) -> Iterator[None]:
-        """Add one size after the other until there are `most` expressions or no more, with a breath after each block.
+        """Add one size after the other until there are `most` expressions or no more, with breaths.
 
         What is always zero or always one is left out.
         """
-        while self.count < most:
+        breath = self._tried
+        while self.count < most and not self._closed() and self._tried < MOST_TRIED * most:
             size = len(self._starts) - 1
             values, made, room = [self.values], [self._made], most - self.count
             for found, parts in self._new(size):
                 values.append(found[:room])
                 made.append(parts[:room])
                 room -= len(found)
-                yield None
+                if self._tried - breath >= BLOCK:
+                    breath = self._tried
+                    yield None
                 if room <= 0:
                     break
             self.values, self._made = torch.cat(values), torch.cat(made)
             self.sizes = torch.cat([self.sizes, self.sizes.new_full((len(self.values) - len(self.sizes),), size)])
             self._starts.append(len(self.values))
-            if size > self._dearest + 1 and len(set(self._starts[-self._dearest - 1 :])) == 1:
-                return
+
+    def _closed(self) -> bool:
+        """Whether no size can hold anything new: the largest expressions, all in one, would be smaller."""
+        largest = int(self.sizes[-1])
+        return len(self._starts) - 1 > self._widest * largest + self._dearest
 
     def _new(self, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the values of new expressions of some size, and the number of the gate and of its arguments."""
         for code, gate in enumerate(self._gates):
             for chosen in arguments_of(gate.primitive, size, self._starts):
+                self._tried += len(chosen[0])
                 values = gate.values([self.values[one] for one in chosen], self._ones)
                 new = newcomers(self._table, mixed(values))
                 made = torch.full((len(new), 1 + self._widest), -1, dtype=torch.int32)

@@ -17,20 +17,21 @@ from occamkit.graph import Apply, Expression, Leaf
 from occamkit.protocols import Primitive
 from occamkit.search.bits import BitRows, Span, as_numbers, drawn, ones_in, pack, unpack
 from occamkit.search.gates import BitLibrary, truth
+from occamkit.search.matching import Found
 from occamkit.search.problem import SearchProblem
 from occamkit.search.stock import mixed
-from occamkit.train.exceptions import SHARE
+from occamkit.train.exceptions import SHARE, WORD
 
 MOST_COMPARED = 16
 """Inputs up to which a target is compared with all linear functions."""
 AT_ONCE, AT_MOST = 1 << 18, 1 << 22
 """Numbers that such comparisons of expressions take in one turn, and altogether."""
+MOST_WORDS = 3_000_000
+"""Words that a library holds, at 8 bytes each: 600,000 expressions of 256 rows."""
 MOST_PAIRS = 1 << 18
 MOST_PROPOSED = 8
 NEVER = 1 << 40
 """Words of what cannot be written."""
-
-Trees = Iterator[Expression | None]
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ class Parities:
         self.library = BitLibrary([*self._inputs, *given], values, ones[0], problem.primitives)
         known = torch.cat([inputs, ones]) if adder.affine else inputs
         self._span = Span(as_numbers(known), inputs.shape[1])
-        self._most_missed = int(SHARE * rows.count)
+        dataset = problem.task.dataset
+        self._most_missed = int(SHARE * (dataset.train.numel() + dataset.valid.numel()))
 
     @classmethod
     def of(cls, problem: SearchProblem) -> Parities | None:
@@ -120,7 +122,7 @@ class Parities:
         """The outputs that are bits."""
         return [output for output, bits in enumerate(self._rows.bits) if bits]
 
-    def linear(self, output: int) -> Trees:
+    def linear(self, output: int) -> Found:
         """Yield the linear functions that meet all rows, or all but a few."""
         if len(self._inputs) <= MOST_COMPARED:
             yield from self._proposed(self._compared(output, torch.zeros(1, dtype=torch.int64)))
@@ -135,16 +137,24 @@ class Parities:
         none = torch.zeros_like(linear)
         yield from self._proposed(self._matches(none, none, linear, self._missed(output, linear)))
 
-    def nonlinear(self, output: int) -> Trees:
-        """Yield sums of a linear function and of one or two expressions of the library."""
+    def grow(self, most: int) -> Iterator[None]:
+        """Let the library grow to so many expressions, if there is room for them, with breaths."""
+        yield from self.library.grow(min(most, MOST_WORDS // self.library.values.shape[1]))
+
+    def nonlinear(self, output: int, near: bool) -> Found:
+        """Yield sums of a linear function and of one or two expressions; near: and of one that misses a few rows."""
         matches = [self._met(output)]
         width = len(self._inputs)
-        if width <= MOST_COMPARED:
+        if near and width <= MOST_COMPARED:
             last = min(self.library.count, AT_MOST >> width)
-            for numbers in torch.arange(1, last + 1).split(AT_ONCE >> width):
+            for numbers in torch.split(torch.arange(1, last + 1), AT_ONCE >> width):
                 matches.append(self._compared(output, numbers))
                 yield None
-        yield from self._proposed(torch.cat(matches))
+        found = torch.unique(torch.cat(matches), dim=0)
+        if not self._rows.whole:
+            # Of so many pairs some meet any rows; only what says less than they do can tell of others.
+            found = found[WORD * found[:, 0] < self._rows.count]
+        yield from self._proposed(found)
 
     def _missed(self, output: int, linear: Tensor) -> Tensor:
         """Return how many rows linear functions [m] miss."""
@@ -186,11 +196,11 @@ class Parities:
         words = self._adder.words(added + self.library.sizes[left] + self.library.sizes[right], terms, odd)
         return _worth_keeping(torch.stack([words, missed, left, right, linear], 1), self._most_missed)
 
-    def _proposed(self, matches: Tensor) -> Trees:
+    def _proposed(self, matches: Tensor) -> Found:
         """Yield matches as trees: those that miss rows first, for the search may end with one that misses none."""
         chosen = _worth_keeping(matches, self._most_missed).tolist()
         for _, _, left, right, linear in sorted(chosen, key=lambda match: (match[1] == 0, *match)):
-            terms = [leaf for place, leaf in enumerate(self._inputs) if linear >> place & 1]
+            terms: list[Expression] = [leaf for place, leaf in enumerate(self._inputs) if linear >> place & 1]
             terms += [self.library.tree(number) for number in (left, right) if number]
             yield self._adder.total(terms or self._inputs[:1] * 2, bool(linear >> len(self._inputs)))
 

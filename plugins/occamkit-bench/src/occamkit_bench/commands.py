@@ -180,7 +180,8 @@ def programs(seeds: int, tasks: tuple[str, ...], grow: bool, as_json: bool) -> N
     """Run the paper's programs, a sorter of four numbers and shift registers of eight bits.
 
     Found means: equal to the truth as for `paper`, and on finite domains everywhere, with the step of a recurrence
-    repeated just as often. The registers have other taps for each seed.
+    repeated just as often. The paper's are searched by the network alone, the others by all proposers. The registers
+    have other taps for each seed.
     """
     from occamkit_bench.programs import programs as measure
 
