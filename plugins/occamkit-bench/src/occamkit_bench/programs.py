@@ -25,10 +25,12 @@ ROWS = (
 BITS = 8
 
 
-def programs(wanted: Sequence[str], seeds: int, report: Report, grow: bool = False) -> list[dict[str, Any]]:
-    """Run each task with seeds 0 … seeds - 1; one row for each task. grow: the paper's tasks without their depth.
+def programs(
+    wanted: Sequence[str], seeds: int, report: Report, grow: bool = False, everyone: bool = False
+) -> list[dict[str, Any]]:
+    """Run each task with seeds 0 … seeds - 1; one row for each task.
 
-    The paper's are searched by the network alone, the others by all proposers.
+    grow: the paper's tasks without their depth. everyone: all proposers search, not the network alone.
     """
     one_thread()
     registry = Registry.load()
@@ -40,8 +42,7 @@ def programs(wanted: Sequence[str], seeds: int, report: Report, grow: bool = Fal
     for name in wanted or known:
         attempts = []
         for seed in range(seeds):
-            run = train if name.startswith(PREFIX) else search
-            attempts.append(attempt(_task(name, seed, registry, grow), seed, registry, run))
+            attempts.append(attempt(_task(name, seed, registry, grow), seed, registry, search if everyone else train))
             last = attempts[-1]
             report(f"{name} seed {seed}: {'found' if last.success else 'missed'} in {last.seconds:.1f} s")
         rows.append(row(name, attempts))
