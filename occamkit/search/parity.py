@@ -107,7 +107,8 @@ class Parities:
         known = torch.cat([inputs, ones]) if adder.affine else inputs
         self._span = Span(as_numbers(known), inputs.shape[1])
         dataset = problem.task.dataset
-        self._most_missed = int(SHARE * (dataset.train.numel() + dataset.valid.numel()))
+        # One even where that is too many: the result says so of a small table.
+        self._most_missed = max(1, int(SHARE * (dataset.train.numel() + dataset.valid.numel())))
 
     @classmethod
     def of(cls, problem: SearchProblem) -> Parities | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +14,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import occamkit
-from occamkit import Registry, SearchBudget, SearchProblem
+from occamkit import Registry, SearchBudget, SearchProblem, run
 from occamkit.graph import Leaf
+from occamkit.result import Result
 from occamkit.search.bits import BitRows, Span, as_numbers, ones_in, pack, unpack
 from occamkit.search.gates import BitLibrary, Gate
 from occamkit.search.portfolio import search
+from occamkit.solve import make_result
 from occamkit.task.load import load_task
 from occamkit.task.problem import make_problem
 from occamkit.train.run import Training
@@ -182,7 +184,7 @@ def write(folder: Path, rows: list[list[int]], proposers: str, **keys: str) -> P
 def test_one_wrong_row_of_a_parity_is_named(tmp_path: Path, count: int, wrong: int, proposers: str) -> None:
     rows = [[*row, sum(row) % 2] for row in itertools.product((0, 1), repeat=count)]
     rows[wrong][-1] ^= 1
-    output = occamkit.run(write(tmp_path, rows, proposers), device="cpu").outputs[0]
+    output = run(write(tmp_path, rows, proposers), device="cpu").outputs[0]
     assert output.best is not None
     assert output.best.logic == " ^ ".join(f"x{place}" for place in range(count))
     assert [row.row for row in output.disagrees] == [wrong + 2]
@@ -194,7 +196,7 @@ def test_wrong_rows_among_many_inputs(registry: Registry, tmp_path: Path) -> Non
     target = (table[:, 2] + table[:, 8] + table[:, 29] + 1) % 2
     target[[5, 77, 200]] ^= 1
     rows = torch.cat([table, target[:, None]], 1).tolist()
-    output = occamkit.run(write(tmp_path, rows, '[{ name = "parity", most = 1000 }]'), device="cpu").outputs[0]
+    output = run(write(tmp_path, rows, '[{ name = "parity", most = 1000 }]'), device="cpu").outputs[0]
     assert output.best is not None
     assert output.best.complexity == 3
     assert [row.row for row in output.disagrees] == [7, 79, 202]
@@ -203,7 +205,7 @@ def test_wrong_rows_among_many_inputs(registry: Registry, tmp_path: Path) -> Non
 def test_a_wrong_row_of_a_program_that_is_not_linear_is_named(tmp_path: Path) -> None:
     rows = [[*row, row[0] & row[1] | row[2]] for row in itertools.product((0, 1), repeat=5)]
     rows[13][-1] ^= 1
-    output = occamkit.run(write(tmp_path, rows, '[{ name = "parity" }]'), device="cpu").outputs[0]
+    output = run(write(tmp_path, rows, '[{ name = "parity" }]'), device="cpu").outputs[0]
     assert output.best is not None
     assert output.best.complexity == 2
     assert [row.row for row in output.disagrees] == [15]
@@ -309,3 +311,29 @@ def test_a_sample_is_not_learnt_by_heart(registry: Registry) -> None:
     target = "and(or(x0, and(x1, x2)), or(and(x3, x4), and(x5, or(x6, x7))))"
     best = search(task(registry, target, 8, data=data)).best[0]
     assert best is None or not best.exact
+
+
+@pytest.mark.parametrize("wrong", [0, 6])
+def test_a_small_table_says_what_one_row_contradicts(tmp_path: Path, occamkit: Callable[..., Any], wrong: int) -> None:
+    rows = [[*row, sum(row) % 2] for row in itertools.product((0, 1), repeat=3)]
+    rows[wrong][-1] ^= 1
+    path = write(tmp_path, rows, '[{ name = "parity" }]')
+    result = run(path, device="cpu")
+    (output,) = result.outputs
+    assert output.best is not None
+    assert output.best.mse["train"] == 0
+    assert output.disagrees == ()
+    assert output.doubt is not None
+    assert output.doubt.instead.logic == "x0 ^ x1 ^ x2"
+    assert output.doubt.row.row == wrong + 2
+    assert Result.from_dict(json.loads(result.to_json())) == result
+    place = ", ".join(f"x{name} = {value}" for name, value in enumerate(rows[wrong][:-1]))
+    said = f"  or, with one exception: y = x0 ^ x1 ^ x2, which row {wrong + 2} ({place}) contradicts\n"
+    assert said in occamkit("run", str(path), "--quiet").output
+
+
+def test_small_tables_that_are_short_or_come_from_a_formula_are_not_doubted(registry: Registry, tmp_path: Path) -> None:
+    rows = [[a, b, a & b] for a, b in itertools.product((0, 1), repeat=2)]
+    assert run(write(tmp_path, rows, '[{ name = "parity" }]'), device="cpu").outputs[0].doubt is None
+    made = task(registry, "or(and(x0, x1), and(x2, xor(x0, x1)))", 3)
+    assert make_result(made, search(made)).outputs[0].doubt is None
