@@ -337,3 +337,12 @@ def test_small_tables_that_are_short_or_come_from_a_formula_are_not_doubted(regi
     assert run(write(tmp_path, rows, '[{ name = "parity" }]'), device="cpu").outputs[0].doubt is None
     made = task(registry, "or(and(x0, x1), and(x2, xor(x0, x1)))", 3)
     assert make_result(made, search(made)).outputs[0].doubt is None
+
+
+def test_a_search_ends_when_the_network_has_drawn_what_is_left(registry: Registry) -> None:
+    target = {"y": summed([f"x{place}" for place in range(6)]), **{f"z{place}": f"x{place}" for place in range(5)}}
+    everyone = [choice.model_dump() for choice in problem(registry).spec.proposers]
+    outcome = search(task(registry, target, 6, proposers=everyone))
+    assert outcome.stop == "converged"
+    assert outcome.steps < 10
+    assert {one.proposer for one in outcome.best if one is not None} == {"network", "parity"}
