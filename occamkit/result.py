@@ -59,10 +59,19 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """A much shorter program that one row contradicts, of a table with too few rows for exceptions."""
+
+    instead: Found
+    row: Disagreement
+
+
+@dataclass(frozen=True)
 class OutputResult:
     """What was found for one output: the best, what the network holds likeliest, and the front by complexity.
 
     disagrees: the rows that the best does not meet, where they are few: exceptions, or mistakes in the data.
+    doubt: what would be the best if one row were a mistake, in a table too small to tell.
     """
 
     name: str
@@ -70,6 +79,7 @@ class OutputResult:
     likeliest: Found | None
     front: tuple[Found, ...]
     disagrees: tuple[Disagreement, ...] = ()
+    doubt: Doubt | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,8 @@ class Result:
                 best=_read_found(one["best"]),
                 likeliest=_read_found(one["likeliest"]),
                 front=tuple(found for found in map(_read_found, one["front"]) if found is not None),
+                disagrees=tuple(Disagreement(**row) for row in one.get("disagrees", ())),
+                doubt=_read_doubt(one.get("doubt")),
             )
             for one in stored["outputs"]
         )
@@ -111,12 +123,14 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return the document of `result.json`; a number that is not finite becomes null.
 
-        `program`, `logic` and `disagrees` are there only where they say something.
+        `program`, `logic`, `disagrees` and `doubt` are there only where they say something.
         """
         document: dict[str, Any] = _jsonable(dataclasses.asdict(self))
         for output in document["outputs"]:
-            found = [one for one in (output["best"], output["likeliest"], *output["front"]) if one is not None]
-            for part, key in ((document, "program"), (output, "disagrees"), *((one, "logic") for one in found)):
+            instead = output["doubt"] and output["doubt"]["instead"]
+            found = [one for one in (output["best"], output["likeliest"], instead, *output["front"]) if one is not None]
+            extras = ((document, "program"), (output, "disagrees"), (output, "doubt"))
+            for part, key in (*extras, *((one, "logic") for one in found)):
                 if not part.get(key, True):
                     del part[key]
         return document
@@ -133,6 +147,11 @@ def _read_found(stored: Mapping[str, Any] | None) -> Found | None:
     shares = {part: -math.inf if value is None else value for part, value in stored["r2"].items()}
     worth = {key: math.nan if stored[key] is None else stored[key] for key in ("fitness", "score")}
     return Found(**{**stored, "mse": errors, "r2": shares, **worth})
+
+
+def _read_doubt(stored: Mapping[str, Any] | None) -> Doubt | None:
+    instead = _read_found(stored["instead"]) if stored is not None else None
+    return Doubt(instead, Disagreement(**stored["row"])) if stored is not None and instead is not None else None
 
 
 def _jsonable(value: Any) -> Any:

@@ -16,10 +16,12 @@ from occamkit.program import Part, is_program, program_text
 from occamkit.protocols import Task
 from occamkit.registry import Registry
 from occamkit.relations import relation_of
-from occamkit.result import Found, OutputResult, Result
+from occamkit.result import Doubt, Found, OutputResult, Result
 from occamkit.search.portfolio import search
 from occamkit.task.load import load_task, with_overrides
 from occamkit.task.problem import Problem, make_problem
+from occamkit.task.spec import FormulaData
+from occamkit.train.exceptions import Exceptions
 from occamkit.train.front import Candidate
 from occamkit.train.run import Observer, Outcome
 
@@ -66,6 +68,7 @@ def make_result(problem: Problem, outcome: Outcome) -> Result:
                 likeliest=_found(problem, likeliest, place, shown) if likeliest is not None else None,
                 front=tuple(_found(problem, candidate, place, shown, MOST_OPERATIONS_OF_FRONT) for candidate in front),
                 disagrees=disagreements(problem, best, place) if best is not None else (),
+                doubt=_doubt(problem, outcome, place, shown),
             )
         )
     return Result(
@@ -82,6 +85,17 @@ def make_result(problem: Problem, outcome: Outcome) -> Result:
         outputs=tuple(outputs),
         program=_program(problem, outcome.best),
     )
+
+
+def _doubt(problem: Problem, outcome: Outcome, output: int, shown: dict[Key, Found]) -> Doubt | None:
+    """Write out what one row of a small table contradicts, if the best meets all; a formula's rows hold no mistakes."""
+    best = outcome.best[output]
+    if best is None or not best.exact or isinstance(problem.spec.data, FormulaData):
+        return None
+    found = Exceptions(problem).doubt(best, outcome.fronts[output])
+    rows = disagreements(problem, found, output) if found is not None else ()
+    # Of the rows for testing it must not miss any either.
+    return Doubt(_found(problem, found, output, shown), rows[0]) if found is not None and len(rows) == 1 else None
 
 
 def _program(problem: Problem, best: Sequence[Candidate | None]) -> str | None:

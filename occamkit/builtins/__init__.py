@@ -44,7 +44,9 @@ OCCAMKIT_DEFAULTS = {
         {"name": f"occamkit:{name}"}
         for name in ("trivial_operations", "trivial_constants", "near_trivia", "activations", "constants")
     ],
-    "proposers": [{"name": f"occamkit:{name}"} for name in ("monomial", "enumerate", "join", "fit", "network")],
+    "proposers": [
+        {"name": f"occamkit:{name}"} for name in ("parity", "monomial", "enumerate", "join", "fit", "network")
+    ],
     "proposers of relations and programs": [{"name": "occamkit:network"}],
 }
 """What a task gets when it does not say; full names, so that no other pack can make them ambiguous."""

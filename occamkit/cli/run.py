@@ -13,7 +13,7 @@ from occamkit.cli.folder import checkpoint_option
 from occamkit.cli.output import SEED, json_option, pack_options
 
 if TYPE_CHECKING:
-    from occamkit.result import Found, Result
+    from occamkit.result import Disagreement, Found, Result
 
 
 MOST_ROWS = 5
@@ -98,11 +98,17 @@ def show_result(result: Result, quiet: bool) -> None:
         for line in _lines(output.name, output.best):
             click.echo(line)
         for row in output.disagrees[:MOST_ROWS]:
-            given = ", ".join(f"{name} = {value:g}" for name, value in row.inputs.items())
+            given = _given(row)
             got = "undefined" if row.got is None else f"{row.got:g}"
             click.echo(f"  row {row.row} disagrees: {given}: the data say {row.expected:g}, the formula gives {got}")
         if len(output.disagrees) > MOST_ROWS:
             click.echo(f"  and {len(output.disagrees) - MOST_ROWS} more rows disagree; --json shows them")
+        if output.doubt is not None:
+            row, instead = output.doubt.row, output.doubt.instead
+            formula = instead.logic or instead.expression
+            click.echo(
+                f"  or, with one exception: {output.name} = {formula}, which row {row.row} ({_given(row)}) contradicts"
+            )
     if result.program is not None:
         click.echo(f"\n{result.program.rstrip()}")
     if not quiet:
@@ -111,6 +117,10 @@ def show_result(result: Result, quiet: bool) -> None:
             f"{result.functions:,} functions drawn, {result.unique_functions:,} different ones evaluated",
             err=True,
         )
+
+
+def _given(row: Disagreement) -> str:
+    return ", ".join(f"{name} = {value:g}" for name, value in row.inputs.items())
 
 
 def _lines(name: str, found: Found) -> Iterator[str]:

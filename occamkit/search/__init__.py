@@ -12,6 +12,9 @@ matching     one expression, two, a sum, or what is left without a term
 assemble     from a match to a formula
 algebra      products and sums put together, numbers recognised
 fitted       the search on noisy rows: tolerant for products, terms for sums, drafts for what is in the making
+bits         rows of bits: packed, modulo two, and against all linear functions
+gates        every small expression over bits; combine is how arguments are gone through
+parity       sums modulo two, solved for and looked up
 vary         numbers inside expressions, fitted
 
 This room knows no primitive by name: what a primitive can do is asked of its declaration, or tried on numbers.
@@ -23,6 +26,7 @@ from occamkit.search.dimensions import groups, scaling
 from occamkit.search.fitted import fitted
 from occamkit.search.library import Ingredient, Library
 from occamkit.search.matching import Found, images, monomials, pairs, peels, singles, sums, triples
+from occamkit.search.parity import Parities
 from occamkit.search.problem import Proposal, SearchBudget, SearchProblem
 from occamkit.search.tables import Stage, Table, shared_view, stages, tables
 from occamkit.search.view import View
@@ -31,6 +35,7 @@ __all__ = [
     "Found",
     "Ingredient",
     "Library",
+    "Parities",
     "Proposal",
     "SearchBudget",
     "SearchProblem",

@@ -8,7 +8,6 @@ bytes with 32 rows.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,11 +18,10 @@ from occamkit.graph import Apply, Expression, Product
 from occamkit.graph.table import KeyTable
 from occamkit.protocols import Primitive
 from occamkit.search.choice import plain_only
-from occamkit.search.stock import Batch, Stock, keys_of
+from occamkit.search.combine import BLOCK, arguments_of
+from occamkit.search.stock import Batch, Stock, keys_of, newcomers
 from occamkit.units import CLASH, Unit
 
-BLOCK = 1 << 15
-"""Candidates that are computed at once: some hundredths of a second."""
 KEY_ROWS = 8
 """Rows that decide whether two expressions are one, when rows are numbers without gaps between them."""
 LARGEST, SMALLEST = 1e9, 1e-9
@@ -31,8 +29,6 @@ CONSTANT_SIZE = 4
 """Constants are combined to constants up to this size."""
 MOST_AT_ONCE = 100_000
 """Expressions that room is made for before they are there."""
-MOST_COMBINATIONS = 200_000
-"""Combinations of one primitive of three or more arguments that are tried at one size."""
 
 _END = object()
 
@@ -135,37 +131,10 @@ class Library:
             if size > self._dearest + 1 and len(set(self._starts[-self._dearest - 1 :])) == 1:
                 return
 
-    def _range(self, size: int) -> tuple[int, int]:
-        return self._starts[size], self._starts[size + 1]
-
     def _candidates(self, size: int) -> Iterator[Batch]:
         for code, primitive in enumerate(self.primitives):
-            left = size - max(1, round(primitive.complexity))
-            for sizes in _compositions(left, primitive.arity):
-                if primitive.commutative and list(sizes) != sorted(sizes):
-                    continue
-                ranges = [self._range(one) for one in sizes]
-                if any(last <= first for first, last in ranges):
-                    continue
-                yield from self._blocks(code, primitive, ranges)
-
-    def _blocks(self, code: int, primitive: Primitive, ranges: Sequence[tuple[int, int]]) -> Iterator[Batch]:
-        total = 1
-        for first, last in ranges:
-            total *= last - first
-        if primitive.arity > 2:
-            total = min(total, MOST_COMBINATIONS)
-        for start in range(0, total, BLOCK):
-            place = torch.arange(start, min(start + BLOCK, total))
-            arguments = []
-            for first, last in reversed(ranges):
-                arguments.append(place % (last - first) + first)
-                place = place // (last - first)
-            arguments.reverse()
-            if primitive.commutative and len(arguments) == 2 and ranges[0] == ranges[1]:
-                once = arguments[0] <= arguments[1]
-                arguments = [one[once] for one in arguments]
-            yield from self._block(code, primitive, arguments)
+            for chosen in arguments_of(primitive, size, self._starts):
+                yield from self._block(code, primitive, chosen)
 
     def _block(self, code: int, primitive: Primitive, arguments: list[Tensor]) -> Iterator[Batch]:
         made = self._made
@@ -239,13 +208,7 @@ class Library:
         head = head.index_select(0, places)
         turned = head[:, 0] < 0
         head = torch.where(turned[:, None], -head, head)
-        self._table.reserve(self._table.count + len(head) + 1)
-        numbers, first = self._table.numbers(keys_of(head))
-        # Of equal candidates the first is kept; new numbers come in the order of arrival, not of place.
-        fresh = torch.nonzero(numbers >= first).squeeze(1).flip(0)
-        where = torch.zeros(self._table.count - first, dtype=torch.int64)
-        where.scatter_(0, numbers[fresh] - first, fresh)
-        where = where.sort().values
+        where = newcomers(self._table, keys_of(head))
         if where.numel() == 0:
             return 0
         new, turned = batch.take(places[where]), turned[where]
@@ -254,13 +217,3 @@ class Library:
         defined = torch.nonzero(values.abs().amax(1) < LARGEST).squeeze(1)
         made.append(values.index_select(0, defined), new.take(defined), turned[defined])
         return len(defined)
-
-
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to write a number as a sum of so many positive ones."""
-    if parts == 1:
-        if total >= 1:
-            yield (total,)
-        return
-    for cuts in itertools.combinations(range(1, total), parts - 1):
-        yield tuple(high - low for low, high in zip((0, *cuts), (*cuts, total), strict=True))

@@ -82,7 +82,7 @@ def search(
                 runners.remove(runner)
             done = training.done()
             patience -= done
-            if done and (alone or patience <= 0 or _plain(shelves)):
+            if done and (alone or patience <= 0 or _plain(shelves, training)):
                 stop = "converged"
             elif interrupted():
                 stop = "interrupted"
@@ -123,8 +123,9 @@ def worth_restoring(problem: Problem, state: State | None) -> State | None:
     return None if problem.spec.stop.seconds is None and len(problem.spec.proposers) > 1 else state
 
 
-def _plain(shelves: list[Shelf]) -> bool:
-    best = [shelf.best() for shelf in shelves]
+def _plain(shelves: list[Shelf], training: Training) -> bool:
+    # What the network draws goes to the front by itself, and stands on no shelf.
+    best = [shelf.best() or front.best() for shelf, front in zip(shelves, training.fronts, strict=True)]
     return all(one is not None and plain(one.tree) for one in best)
 
 

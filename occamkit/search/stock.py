@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from occamkit.graph.table import KeyTable
+
 _KEPT_BITS = 16
 _FACTOR = -7046029254386353131
 _MASK = (1 << 62) - 1
@@ -84,3 +86,14 @@ def mixed(columns: Tensor) -> Tensor:
         key = (key ^ column) * _FACTOR
         key = key ^ (key >> 29)
     return key & _MASK
+
+
+def newcomers(table: KeyTable, keys: Tensor) -> Tensor:
+    """Enter keys [m] into a table and return the places of those that are new, of equal ones the first."""
+    table.reserve(table.count + len(keys) + 1)
+    numbers, first = table.numbers(keys)
+    # New numbers come in the order of arrival, not of place; the last to be written stays.
+    fresh = torch.nonzero(numbers >= first).squeeze(1).flip(0)
+    where = torch.zeros(table.count - first, dtype=torch.int64, device=keys.device)
+    where.scatter_(0, numbers[fresh] - first, fresh)
+    return where.sort().values

@@ -46,6 +46,13 @@ class Exceptions:
         near = [one for one in candidates if one.wrong <= self._most]
         return min(near, key=lambda one: (self._length(one), one.wrong, one.complexity), default=None)
 
+    def doubt(self, best: Candidate, candidates: Iterable[Candidate]) -> Candidate | None:
+        """Return what is no longer than the best, one exception included, of a table that is too small for any."""
+        if not self.applies or self._most > 0:
+            return None
+        near = [one for one in candidates if one.wrong == 1 and self._length(one) <= self._length(best)]
+        return min(near, key=self._length, default=None)
+
     def _length(self, candidate: Candidate) -> float:
         trees = (candidate.tree,) if candidate.whole is None else candidate.whole.trees
         words = sum(1 for tree in trees for _ in tree.nodes())

@@ -5,8 +5,9 @@ Each is a dataclass whose fields are its options in `[[proposers]]`; the machine
 
 from __future__ import annotations
 
+from occamkit.builtins.proposers.bits import Parity
 from occamkit.builtins.proposers.exact import Enumerate, Join, Monomial
 from occamkit.builtins.proposers.fit import Fit
 from occamkit.builtins.proposers.network import Network
 
-PROPOSERS = (Monomial, Enumerate, Join, Fit, Network)
+PROPOSERS = (Parity, Monomial, Enumerate, Join, Fit, Network)

@@ -175,16 +175,18 @@ def paper(seeds: int, tasks: tuple[str, ...], as_json: bool) -> None:
 @click.option("--seeds", default=10, show_default=True, type=click.IntRange(min=1), help="How many seeds, from 0 on.")
 @click.option("--task", "tasks", multiple=True, metavar="NAME", help="A task, such as sort4; may be repeated.")
 @click.option("--grow", is_flag=True, help="Take the depth out of the paper's tasks, so that it is found.")
+@click.option("--all-proposers", "everyone", is_flag=True, help="Search with the task's proposers, not one alone.")
 @json_option
-def programs(seeds: int, tasks: tuple[str, ...], grow: bool, as_json: bool) -> None:
+def programs(seeds: int, tasks: tuple[str, ...], grow: bool, everyone: bool, as_json: bool) -> None:
     """Run the paper's programs, a sorter of four numbers and shift registers of eight bits.
 
     Found means: equal to the truth as for `paper`, and on finite domains everywhere, with the step of a recurrence
-    repeated just as often. The registers have other taps for each seed.
+    repeated just as often. The network searches alone, as the paper's does. The registers have other taps for each
+    seed.
     """
     from occamkit_bench.programs import programs as measure
 
-    _show_attempts(measure(tasks, seeds, _say, grow), as_json)
+    _show_attempts(measure(tasks, seeds, _say, grow, everyone), as_json)
 
 
 def _show_attempts(rows: list[dict[str, Any]], as_json: bool) -> None:

@@ -15,9 +15,9 @@ from occamkit.result import Result
 from occamkit.solve import make_result
 from occamkit.task.checks import callable_primitives
 from occamkit.task.load import load_task
-from occamkit.task.problem import make_problem
+from occamkit.task.problem import Problem, make_problem
 from occamkit.task.spec import FormulaData
-from occamkit.train.run import train
+from occamkit.train.run import Outcome, train
 from occamkit_bench.clock import one_thread
 from occamkit_bench.relations import APPROXIMATIONS, is_close, is_relation
 from occamkit_bench.truth import depth, is_truth, points
@@ -88,11 +88,11 @@ def paper(tasks: Sequence[str], seeds: int, report: Report) -> list[dict[str, An
     return rows
 
 
-def attempt(task: Task, seed: int, registry: Registry) -> Attempt:
-    """Run a task once and hold what it finds against the truth."""
+def attempt(task: Task, seed: int, registry: Registry, run: Callable[[Problem], Outcome] = train) -> Attempt:
+    """Run a task once and hold what it finds against the truth; the network searches alone, as the paper's does."""
     started = time.process_time()
     problem = make_problem(task, registry, seed, "cpu")
-    outcome = train(problem)
+    outcome = run(problem)
     spent = time.process_time() - started
     result = make_result(problem, outcome)
     success = _succeeded(result, task, callable_primitives(registry), seed)

@@ -10,8 +10,10 @@ from typing import Any
 from occamkit.errors import UserError, did_you_mean
 from occamkit.protocols import Task
 from occamkit.registry import Registry
+from occamkit.search.portfolio import search
 from occamkit.task.load import check_document, load_task
 from occamkit.task.prepared import PreparedTask
+from occamkit.train.run import train
 from occamkit_bench.clock import one_thread
 from occamkit_bench.paper import PREFIX, Report, attempt, row
 
@@ -23,8 +25,13 @@ ROWS = (
 BITS = 8
 
 
-def programs(wanted: Sequence[str], seeds: int, report: Report, grow: bool = False) -> list[dict[str, Any]]:
-    """Run each task with seeds 0 … seeds - 1; one row for each task. grow: the paper's tasks without their depth."""
+def programs(
+    wanted: Sequence[str], seeds: int, report: Report, grow: bool = False, everyone: bool = False
+) -> list[dict[str, Any]]:
+    """Run each task with seeds 0 … seeds - 1; one row for each task.
+
+    grow: the paper's tasks without their depth. everyone: all proposers search, not the network alone.
+    """
     one_thread()
     registry = Registry.load()
     known = [*(PREFIX + name for name in ROWS), "sort4", "lfsr8"]
@@ -35,7 +42,7 @@ def programs(wanted: Sequence[str], seeds: int, report: Report, grow: bool = Fal
     for name in wanted or known:
         attempts = []
         for seed in range(seeds):
-            attempts.append(attempt(_task(name, seed, registry, grow), seed, registry))
+            attempts.append(attempt(_task(name, seed, registry, grow), seed, registry, search if everyone else train))
             last = attempts[-1]
             report(f"{name} seed {seed}: {'found' if last.success else 'missed'} in {last.seconds:.1f} s")
         rows.append(row(name, attempts))
