@@ -121,15 +121,20 @@ class Library:
             yield None
 
     def _grow(self) -> Iterator[object]:
+        largest, breath = self.size, 0
         while True:
             size = self.size + 1
             for batch in self._candidates(size):
                 self._enter(batch)
-                yield None
+                if self.tried - breath >= BLOCK // 2:
+                    breath = self.tried
+                    yield None
             self.size = size
             self._starts.append(self._made.count)
-            if size > self._dearest + 1 and len(set(self._starts[-self._dearest - 1 :])) == 1:
-                return
+            if self._starts[-1] > self._starts[-2]:
+                largest = size
+            if size > self._widest * largest + self._dearest:
+                return  # of what there is, nothing larger can be made
 
     def _candidates(self, size: int) -> Iterator[Batch]:
         for code, primitive in enumerate(self.primitives):

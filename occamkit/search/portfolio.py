@@ -40,6 +40,10 @@ class Runner:
         """Who has the least of this is next."""
         return self.turns / self.worth
 
+    def reward(self) -> None:
+        """Deal it more turns: it has improved on what there was."""
+        self.worth = min(REWARD * self.worth, MOST_WORTH)
+
 
 def search(
     problem: Problem,
@@ -82,7 +86,7 @@ def search(
                 runners.remove(runner)
             done = training.done()
             patience -= done
-            if done and (alone or patience <= 0 or _plain(shelves, training)):
+            if done and (alone or patience <= 0 or _plain(shelves)):
                 stop = "converged"
             elif interrupted():
                 stop = "interrupted"
@@ -123,9 +127,8 @@ def worth_restoring(problem: Problem, state: State | None) -> State | None:
     return None if problem.spec.stop.seconds is None and len(problem.spec.proposers) > 1 else state
 
 
-def _plain(shelves: list[Shelf], training: Training) -> bool:
-    # What the network draws goes to the front by itself, and stands on no shelf.
-    best = [shelf.best() or front.best() for shelf, front in zip(shelves, training.fronts, strict=True)]
+def _plain(shelves: list[Shelf]) -> bool:
+    best = [shelf.best() for shelf in shelves]
     return all(one is not None and plain(one.tree) for one in best)
 
 
@@ -155,10 +158,15 @@ def _turn(runner: Runner, training: Training, shelves: list[Shelf]) -> bool:
             return False
         if proposal is None:
             runner.turns += 1
+            # What the network draws goes to the fronts by itself.
+            drawn = [(shelf, front.best()) for shelf, front in zip(shelves, training.fronts, strict=True)]
+            added = [shelf.add([one]) for shelf, one in drawn if one is not None and one.proposer == runner.name]
+            if any(added):
+                runner.reward()
             return True
         candidate = training.fronts[proposal.output].offer(proposal.tree, runner.name)
         if candidate is not None and shelves[proposal.output].add([candidate]):
-            runner.worth = min(REWARD * runner.worth, MOST_WORTH)
+            runner.reward()
         if candidate is not None and candidate.figures.exact:
             runner.turns += 1  # or whoever has found one form of a formula would go on to list all of them
             return True

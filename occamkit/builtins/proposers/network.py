@@ -14,7 +14,7 @@ class Network:
     """Draws functions from a network and learns which edges pay (the paper's search)."""
 
     name: ClassVar[str] = "network"
-    share: ClassVar[float] = 1.0
+    share: ClassVar[float] = 2.0
     any_task: ClassVar[bool] = True
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Iterator[Proposal | None]:
