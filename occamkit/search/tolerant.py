@@ -16,12 +16,12 @@ from torch import Tensor
 from occamkit.protocols import Primitive
 from occamkit.search.assemble import Factor, solve_product
 from occamkit.search.choice import PLAIN_ONLY, PRICE
-from occamkit.search.dimensions import Exponents
 from occamkit.search.drafts import LARGEST_FACTOR_POWER, LARGEST_POWER, Draft, Pool, linked
 from occamkit.search.rows import Rows, best_pairs
 from occamkit.search.tables import EXPONENT, FACTOR, Table
 from occamkit.search.vary import Projected, Skeleton, blank, fit_constants, refine, skeleton_of, vary
 from occamkit.search.view import View
+from occamkit.task.dimensions import Exponents
 
 PAIRED = 3_000
 """Rows of which all pairs are tried."""
