@@ -19,6 +19,7 @@ from occamkit.task.checks import callable_primitives
 from occamkit.task.dataset import Dataset, Scale, split_rows, standardise
 from occamkit.task.growth import largest_depth
 from occamkit.task.policy import allowed, judged
+from occamkit.task.powers import Powers, group_variables
 from occamkit.task.reach import passes
 from occamkit.task.shape import Complaint
 from occamkit.task.sources import csv, formula, pmlb, sequence
@@ -76,12 +77,17 @@ class PreparedTask:
         variables += [vocabulary.constant(item, self.registry) for item in search.constants]
         entries = vocabulary.all_primitives(self.registry, search.primitives)
         primitives = [allowed(entry.value, self.spec) for entry in entries]
+        if search.groups and all(one.unit == DIMENSIONLESS for one in variables):
+            yield ("search", "groups"), "no column carries a unit, so there is nothing to group; leave groups out"
+        powers = Powers.unseen(variables)
+        outputs = judged(self.outputs, self.spec, powers)
+        variables += group_variables(powers.groups(search.groups), variables)
         for choice in self.spec.regularizers:
             regularizer = vocabulary.make_plugin(self.registry, "regularizers", choice)
             if regularizer.stage is not Stage.STRUCTURE or regularizer.weight == 0 or not self.spec.inputs:
                 continue
             fold = cast("StructureRegularizer", regularizer)
-            for place, output in enumerate(judged(self.outputs, self.spec)):
+            for place, output in enumerate(outputs):
                 if passes(fold, primitives, variables, output, depth, search.skip_connections) is False:
                     explain = getattr(fold, "explain", lambda *_: "every one is vetoed")
                     yield (
