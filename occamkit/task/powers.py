@@ -51,9 +51,9 @@ class Powers:
         return cls(tuple(variables), tuple(able), tuple(bool((one < 0).any()) for one in columns))
 
     @classmethod
-    def unseen(cls, variables: Sequence[Variable]) -> Powers:
-        """Suppose that there are neither zeros nor negative values, for want of rows."""
-        return cls(tuple(variables), (True,) * len(variables), (False,) * len(variables))
+    def unseen(cls, variables: Sequence[Variable], *, able: bool) -> Powers:
+        """Suppose that no variable has zeros, or that all have, for want of rows."""
+        return cls(tuple(variables), (able,) * len(variables), (False,) * len(variables))
 
     def reach(self, unit: Unit) -> bool:
         """Whether some product of powers has a unit."""
