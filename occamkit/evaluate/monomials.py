@@ -3,7 +3,7 @@
 In logarithms the exponents are linear: log |y| − log |f| ≈ log a + Σ p · log |x|. Noise is alike on all rows, so that
 of log |y| goes as 1 / |y|, and rows are weighted by the size of the target. What is linear is read off by products with
 vectors that are made once. Exponents are then made halves, or whole numbers for columns with negative values, unless
-that makes the fit worse; and where the start alone fits better than both, it is taken.
+that makes the fit much worse; and where the start alone fits better than both, it is taken.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from occamkit.task.powers import InFront
 
 MOST_POWER = 6.0
 """Exponents beyond this are no law but a function that does not fit."""
-_CHANCE = 2.0
-"""How many standard errors an exponent may be from the half that it stands for."""
+_EARNED = 4.0
+"""How many times the squares that broken exponents leave must be left by halves. Whatever the function, broken ones fit
+a little better, and a search that rewards this ends with functions that are nearly right."""
 _ROUNDING = 64.0
 """Roundings of a value, in units of the last place, by which a perfect fit may be off."""
 _INDEPENDENT = 1e-7
@@ -57,8 +58,6 @@ class Monomials:
         self._whole = torch.tensor([place in signed for place in pivots], device=like.device)  # [k]
         self._negative = self._cast(columns[signed] < 0)  # [q, n]
         self._signed = self._cast(rows[:, signed])  # [k, q]
-        spare = max(1, target.numel() - len(pivots) - 1)
-        self._slack = 1 + _CHANCE**2 * len(pivots) / spare
         self._floor = (_ROUNDING * torch.finfo(like.dtype).eps) ** 2
 
     def _cast(self, values: Tensor) -> Tensor:
@@ -66,7 +65,7 @@ class Monomials:
 
     def on(self, rows: Tensor) -> Monomials:
         """Return the same on some rows [m]."""
-        some = rows.cpu()
+        some = rows.to(self._columns.device)
         return Monomials(self.in_front, self._columns[:, some], self._target[some], self._like)
 
     def like(self, like: Tensor) -> Monomials:
@@ -89,7 +88,7 @@ class Monomials:
         simple, loose = self._product(snapped), self._product(exact)  # [F, n]
         errors = [_left(values * front, target) for front in (start, simple, loose)]
         floor = self._floor * target.square().sum()
-        worse = errors[1] > self._slack * errors[2] + floor
+        worse = errors[1] > _EARNED * errors[2] + floor
         chosen = torch.where(worse, errors[2], errors[1])
         # False where nothing is defined, so that what is undefined stays what it was.
         better = chosen < errors[0]

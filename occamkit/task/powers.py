@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import torch
 from torch import Tensor
@@ -94,20 +95,16 @@ class Powers:
     def groups(self, most: int) -> tuple[Exponents, ...]:
         """Return the simplest dimensionless products of variables that carry units, defined on all rows.
 
-        Of a group and its inverse the one that is defined is taken, the group first.
+        Of a group and its inverse the one that is defined is taken, the group first. Products of given constants alone
+        are numbers, and no groups.
         """
         carry = [place for place, one in enumerate(self.variables) if one.unit != DIMENSIONLESS]
         found: list[Exponents] = []
-        if not most:
-            return ()
-        for group in groups([self.variables[place] for place in carry]):
-            spread = [group[carry.index(place)] if place in carry else group[0] * 0 for place in range(len(self.able))]
-            if all(self.variables[place].value is not None for place, one in enumerate(spread) if one):
-                continue  # a number
-            both = (tuple(spread), tuple(-one for one in spread))
-            found += [one for one in both if self._finite(one)][:1]
-            if len(found) >= most:
-                break
+        for group in groups([self.variables[place] for place in carry]) if most else ():
+            powers = dict(zip(carry, group, strict=True))
+            spread = tuple(powers.get(place, Fraction(0)) for place in range(len(self.variables)))
+            if any(power and self.variables[place].value is None for place, power in powers.items()):
+                found += [one for one in (spread, tuple(-power for power in spread)) if self._finite(one)][:1]
         return tuple(found[:most])
 
     def _finite(self, exponents: Exponents) -> bool:

@@ -17,6 +17,7 @@ from occamkit.task.problem import Problem
 from occamkit.train.run import train
 from occamkit.train.teach import edges_of
 from occamkit.train.trainer import Trainer
+from tests.devices import SaysWhere
 from tests.problems import problem
 
 LENGTHS = [{"name": name, "range": [1, 5], "unit": "m"} for name in ("a", "b")]
@@ -129,6 +130,17 @@ def test_powers_with_mini_batches_and_fitted_constants(registry: Registry) -> No
     best = train(task).best[0]
     assert best is not None
     assert best.figures.exact
+
+
+@pytest.mark.parametrize("batch", [20, None])
+def test_a_whole_step_says_where_every_tensor_goes(registry: Registry, batch: int | None) -> None:
+    search = {"primitives": ["sin", "mul_c"], "groups": 2, "depth": 2, "constants": [1]}
+    sizes = {"functions": 50} if batch is None else {"functions": 50, "batch": batch}
+    task = grouped(registry, search=search, trainer=sizes)
+    trainer = Trainer(task, torch.Generator().manual_seed(0))
+    with SaysWhere():
+        for _ in range(3):
+            trainer.step()
 
 
 def test_a_run_that_goes_on_finds_the_same(registry: Registry) -> None:

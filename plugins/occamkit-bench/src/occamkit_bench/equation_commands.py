@@ -46,6 +46,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--scale",
                 default="none",
                 show_default=True,
+                type=click.Choice(["none", "prefactor", "affine", "monomial"]),
                 metavar="KIND",
                 help="What is solved for around every function of the network: none, prefactor, affine or monomial.",
             ),
