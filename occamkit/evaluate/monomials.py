@@ -58,6 +58,7 @@ class Monomials:
         self._whole = torch.tensor([place in signed for place in pivots], device=like.device)  # [k]
         self._negative = self._cast(columns[signed] < 0)  # [q, n]
         self._signed = self._cast(rows[:, signed])  # [k, q]
+        self._bound = (self._signed != 0).any(1)  # [k], which move exponents that must be whole
         self._floor = (_ROUNDING * torch.finfo(like.dtype).eps) ** 2
 
     def _cast(self, values: Tensor) -> Tensor:
@@ -84,7 +85,7 @@ class Monomials:
         exact = self._read(values)
         snapped = self._snapped(exact)
         near = (exact - snapped).abs() <= torch.finfo(values.dtype).eps ** 0.5
-        exact = torch.where(self._whole | near, snapped, exact)
+        exact = torch.where(self._bound | near, snapped, exact)
         simple, loose = self._product(snapped), self._product(exact)  # [F, n]
         errors = [_left(values * front, target) for front in (start, simple, loose)]
         floor = self._floor * target.square().sum()

@@ -112,6 +112,7 @@ def test_powers_have_the_unit_of_the_output(case: tuple[tuple[Dim, ...], Dim], s
             for name, exponent in one.powers:
                 total[name] += float(power) * float(exponent)
         assert all(abs(total[name] - float(dict(wanted.powers).get(name, 0))) < 1e-12 for name in total)
+        assert all(isinstance(one, Fraction) and one.denominator == 1 for one in found[:signed])
 
 
 def test_a_unit_that_only_roots_of_a_signed_column_have_is_out_of_reach() -> None:
