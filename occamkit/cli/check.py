@@ -50,13 +50,16 @@ def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]
     from occamkit.network.size import log10_functions
     from occamkit.task import vocabulary
     from occamkit.task.growth import largest_depth, sizes_of
+    from occamkit.task.powers import Powers, group_variables
     from occamkit.task.problem import unsupported
     from occamkit.units import show
 
     search = task.spec.search
     entries = vocabulary.all_primitives(registry, search.primitives)
     constants = [vocabulary.constant(item, registry) for item in search.constants]
-    columns = len(dataset.variables) + len(constants)
+    variables = (*dataset.variables, *constants)
+    groups = Powers.of(variables, dataset.inputs).groups(search.groups)
+    columns = len(variables) + len(groups)
     primitives = [entry.value for entry in entries]
     sizes = sizes_of(search)
     layouts = [
@@ -70,6 +73,7 @@ def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]
         "outputs": [{"name": one.name, "unit": show(one.unit)} for one in dataset.outputs],
         "primitives": dict(Counter(entry.qualified for entry in entries)),
         "constants": [{"name": one.name, "unit": show(one.unit)} for one in constants],
+        "groups": [one.name for one in group_variables(groups, variables)] if search.groups else None,
         "depth": largest_depth(search),
         "first_depth": len(sizes[0]),
         "weights": max(layout.parameters for layout in layouts),
@@ -95,6 +99,7 @@ def _show(summary: dict[str, Any]) -> None:
         "outputs": listed(summary["outputs"]),
         "primitives": " ".join(short),
         "constants": listed(summary["constants"]) or "none",
+        **({"groups": ", ".join(summary["groups"]) or "none"} if summary["groups"] is not None else {}),
         "fitness": summary["fitness"].removeprefix("occamkit:"),
         "penalties": ", ".join(name.removeprefix("occamkit:") for name in summary["regularizers"]) or "none",
         **({"wrapper": summary["wrapper"].removeprefix("occamkit:")} if summary["wrapper"] else {}),

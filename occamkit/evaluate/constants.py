@@ -32,6 +32,8 @@ _FIRST_ITERATIONS = 6
 _ROUNDS = (9, 90)
 """How many more starts are tried in each round, for functions that were undefined at all before."""
 
+UNSCALED = Scaling()
+
 Method = Callable[[Model, Tensor, Tensor, Scaling, int], Fit]
 METHODS: dict[str, Method] = {"levenberg-marquardt": least_squares.fit, "adam": gradient_descent.fit}
 
@@ -50,9 +52,8 @@ class Settings:
 class ConstantFitter:
     """Fits the constants of functions of a graph on columns [u, n]."""
 
-    def __init__(self, graph: Graph, columns: Tensor, scaling: Scaling, settings: Settings) -> None:
+    def __init__(self, graph: Graph, columns: Tensor, settings: Settings) -> None:
         self.graph = graph
-        self.scaling = scaling
         self.settings = settings
         self._forester = Forester(graph)
         generator = torch.Generator().manual_seed(settings.seed)
@@ -63,12 +64,14 @@ class ConstantFitter:
         self._draws: dict[int, Tensor] = {}
         self._bytes_per_start = 4096.0
 
-    def fit(self, roots: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def fit(self, roots: Tensor, target: Tensor, scaling: Scaling = UNSCALED) -> tuple[Tensor, Tensor]:
         """Return the constants of distinct functions [F] that all have some, and whether each is defined: [c], [F].
 
-        target: [n]. Constants come as `unshared_forest` orders them: those of the first function first.
+        target: [n]. scaling: what is solved for beside them, on all rows. Constants come as `unshared_forest` orders
+        them: those of the first function first.
         """
         wanted = target.index_select(0, self._rows)
+        scaling = scaling.on(self._rows)
         counts = self.graph.constants.index_select(0, roots).to(torch.int64)
         first = counts.cumsum(0) - counts
         constants = self._columns.new_empty(int(counts.sum()))
@@ -76,21 +79,21 @@ class ConstantFitter:
         for count in torch.unique(counts).tolist():
             members = torch.nonzero(counts == count).squeeze(1)
             for part in self._parts(members):
-                found = self._fit_part(roots.index_select(0, part), wanted, count)
+                found = self._fit_part(roots.index_select(0, part), wanted, scaling, count)
                 places = first.index_select(0, part).unsqueeze(1) + torch.arange(count, device=roots.device)
                 constants.index_copy_(0, places.reshape(-1), found.constants.reshape(-1))
                 defined.index_copy_(0, part, torch.isfinite(found.error))
         return constants, defined
 
-    def _fit_part(self, roots: Tensor, target: Tensor, count: int) -> Fit:
+    def _fit_part(self, roots: Tensor, target: Tensor, scaling: Scaling, count: int) -> Fit:
         """Fit functions [F] of `count` constants from several starts each; return the best of each."""
         starts, fit = self.settings.starts, METHODS[self.settings.method]
         model = self._model(roots.repeat_interleave(starts))
         first = min(_FIRST_ITERATIONS, self.settings.iterations) if starts > 1 else self.settings.iterations
-        best = _best(fit(model, self._start(model, starts, 0), target, self.scaling, first), starts, count)
+        best = _best(fit(model, self._start(model, starts, 0), target, scaling, first), starts, count)
         if first < self.settings.iterations:
             left = self.settings.iterations - first
-            best = fit(self._model(roots), best.constants, target, self.scaling, left)
+            best = fit(self._model(roots), best.constants, target, scaling, left)
         begin, left = starts, self.settings.retries
         for more in _ROUNDS:
             undefined = torch.nonzero(~torch.isfinite(best.error)).squeeze(1)
@@ -98,11 +101,13 @@ class ConstantFitter:
             if undefined.numel() == 0 or tries <= 0:
                 break
             for part in self._parts(undefined, tries):
-                self._retry(best, part, roots.index_select(0, part), target, begin, tries)
+                self._retry(best, part, roots.index_select(0, part), target, scaling, begin, tries)
             begin, left = begin + tries, left - tries
         return best
 
-    def _retry(self, best: Fit, part: Tensor, roots: Tensor, target: Tensor, begin: int, tries: int) -> None:
+    def _retry(
+        self, best: Fit, part: Tensor, roots: Tensor, target: Tensor, scaling: Scaling, begin: int, tries: int
+    ) -> None:
         """Look for starts at which functions [m] are defined, and fit from the first such start of each."""
         model = self._model(roots.repeat_interleave(tries))
         start = self._start(model, tries, begin)
@@ -117,7 +122,7 @@ class ConstantFitter:
             self._model(roots.index_select(0, lucky)),
             start.index_select(0, chosen),
             target,
-            self.scaling,
+            scaling,
             self.settings.iterations,
         )
         places = part.index_select(0, lucky)

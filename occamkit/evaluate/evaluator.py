@@ -85,11 +85,12 @@ class Evaluator:
         return Evaluator(self.graph, part, hooks=self.hooks, remember=False, **self._options)
 
     @torch.no_grad()
-    def score(self, roots: Tensor, targets: Tensor, fitness: Fitness) -> Scores:
+    def score(self, roots: Tensor, targets: Tensor, fitness: Fitness | Sequence[Fitness]) -> Scores:
         """Return the fitness of functions as each output.
 
         roots: [v, F], node numbers, or 0 for a function that is not to be evaluated and gets NaN.
-        targets: [v, n]. Functions with fitted constants must have been scored by `put` before.
+        targets: [v, n]. fitness: one for all outputs, or one for each. Functions with fitted constants must have been
+        scored by `put` before.
         """
         if roots.shape[0] != self._store.known.shape[0] or targets.shape != (roots.shape[0], self._points):
             raise ValueError(f"roots {list(roots.shape)} and targets {list(targets.shape)} do not fit")
@@ -98,8 +99,9 @@ class Evaluator:
         if self.graph.has_constants and bool(self.graph.constants.index_select(0, pending).any()):
             raise ValueError("a function has constants that were not fitted yet")
         self.evaluated += pending.numel()
+        fitnesses = tuple(fitness) if isinstance(fitness, Sequence) else (fitness,) * len(targets)
         for part, forest in self._parts(pending):
-            self._score_part(part, forest, targets, fitness)
+            self._score_part(part, forest, targets, fitnesses)
         found = [self._store.fitness[i].index_select(0, row) for i, row in enumerate(roots)]
         penalty = torch.stack([self._store.penalty[i].index_select(0, row) for i, row in enumerate(roots)])
         if not self.remember:
@@ -170,7 +172,7 @@ class Evaluator:
         self._blocks.kept(kept, lambda rows, at: visitor(rows, kept_owner[at : at + rows.shape[0]]))
         return None if penalties is None else penalties.index_select(0, forest.roots)
 
-    def _score_part(self, part: Tensor, forest: Forest, targets: Tensor, fitness: Fitness) -> None:
+    def _score_part(self, part: Tensor, forest: Forest, targets: Tensor, fitnesses: Sequence[Fitness]) -> None:
         """Score the distinct functions [F] of one forest for the outputs that lack them, and remember."""
         outputs = targets.shape[0]
         lacking = [~self._store.known[i].index_select(0, part) for i in range(outputs)]
@@ -183,7 +185,7 @@ class Evaluator:
                 if where.numel():
                     # Zero times a number is zero and changes no score; times an infinity or NaN it makes the score
                     # undefined, which a fitness by itself may not. As a product with a vector it is one pass.
-                    scores = fitness.score(chosen, targets[i]).add_(torch.mv(chosen, nothing))
+                    scores = fitnesses[i].score(chosen, targets[i]).add_(torch.mv(chosen, nothing))
                     found[i].scatter_(0, where, scores[: where.numel()])
 
         positions = torch.arange(part.numel(), device=part.device)

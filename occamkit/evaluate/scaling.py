@@ -1,27 +1,45 @@
-"""Factor and offset of a prediction, solved in closed form for every function: y ≈ a·f + b."""
+"""What is put around a prediction and solved for in closed form, for every function: y ≈ a·f + b, or a·Πx^p·f."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-Kind = Literal["none", "prefactor", "affine"]
+from occamkit.evaluate.monomials import Monomials
+
+Kind = Literal["none", "prefactor", "affine", "monomial"]
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """What is solved for: nothing, a factor, or a factor and an offset, by least squares."""
+    """What is solved for: nothing, a factor, a factor and an offset, or a factor and powers; by least squares.
+
+    monomials: the powers, which are those of one output on certain rows; only for "monomial".
+    """
 
     kind: Kind = "none"
+    monomials: Monomials | None = None
 
     def __bool__(self) -> bool:
         return self.kind != "none"
 
+    def on(self, rows: Tensor) -> Scaling:
+        """Return the same for some rows [m]."""
+        return self if self.monomials is None else replace(self, monomials=self.monomials.on(rows))
+
+    def like(self, like: Tensor) -> Scaling:
+        """Return the same in another precision or on another device."""
+        return self if self.monomials is None else replace(self, monomials=self.monomials.like(like))
+
+    def raised(self, values: Tensor, target: Tensor) -> Tensor:
+        """Return values [F, n] with the best powers in front, up to a factor."""
+        return values if self.monomials is None else values * self.monomials.solve(values, target)[1]
+
     def solve(self, values: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """Return factor [F] and offset [F] for values [F, n] against target [n].
+        """Return factor [F] and offset [F] for values [F, n], powers and all, against target [n].
 
         A function that is constant has no factor of its own under "affine": it is the offset alone.
         """
@@ -39,6 +57,7 @@ class Scaling:
         """Return values [F, n], scaled to fit the target [n] best."""
         if not self:
             return values
+        values = self.raised(values, target)
         factor, offset = self.solve(values, target)
         return values * factor.unsqueeze(-1) + offset.unsqueeze(-1)
 
@@ -46,10 +65,14 @@ class Scaling:
         """Return what is left of the target [F, n], and how the fit moves with each constant [F, c, n].
 
         Factor and offset follow the constants (variable projection, with Kaufman's simplification), so only that part
-        of a slope counts which they cannot make up for.
+        of a slope counts which they cannot make up for. Powers are mostly halves and move in jumps, so they are taken
+        as they are at these constants.
         """
         if not self:
             return target - values, slopes
+        if self.monomials is not None:
+            front = self.monomials.solve(values, target)[1]
+            values, slopes = values * front, slopes * front.unsqueeze(1)
         factor, offset = self.solve(values, target)
         residual = target - values * factor.unsqueeze(-1) - offset.unsqueeze(-1)
         centred = (values - self._centre(values).unsqueeze(-1)).unsqueeze(1)  # [F, 1, n]

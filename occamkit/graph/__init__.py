@@ -7,7 +7,7 @@ it, and `reading` leads from
 node numbers to trees and back. This room imports `occamkit.protocols` and the sample of `occamkit.network`.
 """
 
-from occamkit.graph.closed import Product, Sum, flattened
+from occamkit.graph.closed import Monomial, Product, Sum, flattened
 from occamkit.graph.expression import Apply, Expression, Leaf
 from occamkit.graph.folds import GraphFold
 from occamkit.graph.forest import Forest, Forester, Group, forest_of
@@ -24,6 +24,7 @@ __all__ = [
     "GraphFold",
     "Group",
     "Leaf",
+    "Monomial",
     "Product",
     "Sum",
     "enter_expression",

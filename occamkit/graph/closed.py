@@ -7,7 +7,7 @@ multiplication can still have its output scaled.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -81,6 +81,36 @@ class Product(Expression):
 
 
 @dataclass(frozen=True)
+class Monomial(Product):
+    """Π column ^ power, such as a group that the network reads like a column: nothing in it is fitted."""
+
+    coefficient: float = field(default=1.0, init=False)
+    factors: tuple[tuple[Expression, Power], ...]
+
+    @property
+    def own_fitted(self) -> tuple[float, ...]:
+        return ()
+
+    @property
+    def own_constants(self) -> int:
+        return 0
+
+    def written(self) -> str:
+        return f"monomial({', '.join(f'{factor.written()}**{_shown(power)}' for factor, power in self.factors)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"powers": super().to_dict()["factors"]}
+
+    def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
+        return Monomial(tuple(zip(arguments, (power for _, power in self.factors), strict=True)))
+
+    def _sympy(self, constants: Iterator[Any]) -> Any:
+        import sympy
+
+        return sympy.Mul(*(factor._sympy(constants) ** sympy.Rational(power) for factor, power in self.factors))
+
+
+@dataclass(frozen=True)
 class Sum(Expression):
     """offset + Σ coefficient · term."""
 
@@ -136,7 +166,7 @@ class Sum(Expression):
 
 
 def read_closed(stored: Mapping[str, Any], primitives: Mapping[str, Primitive]) -> Expression:
-    """Read what `to_dict` of a product or a sum returned."""
+    """Read what `to_dict` of a product, a monomial or a sum returned."""
     if "terms" in stored:
         terms = ((one["coefficient"], Expression.from_dict(one["expression"], primitives)) for one in stored["terms"])
         return Sum(stored["offset"], tuple(terms))
@@ -145,9 +175,9 @@ def read_closed(stored: Mapping[str, Any], primitives: Mapping[str, Primitive]) 
             Expression.from_dict(one["expression"], primitives),
             Fraction(one["power"]) if isinstance(one["power"], str) else one["power"],
         )
-        for one in stored["factors"]
+        for one in stored["powers" if "powers" in stored else "factors"]
     )
-    return Product(stored["coefficient"], tuple(factors))
+    return Monomial(tuple(factors)) if "powers" in stored else Product(stored["coefficient"], tuple(factors))
 
 
 def _shown(power: Power) -> str:
@@ -159,6 +189,8 @@ def flattened(tree: Expression) -> Expression:
 
     Only what is equal wherever it is defined is changed.
     """
+    if isinstance(tree, Monomial):
+        return tree
     below = tuple(flattened(argument) for argument in tree.below)
     tree = tree.rebuilt(below, tree.own_fitted)
     if isinstance(tree, Sum):

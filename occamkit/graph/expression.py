@@ -150,7 +150,7 @@ class Expression(ABC):
             from occamkit.graph.given import read_given
 
             return read_given(stored, primitives)
-        if "factors" in stored or "terms" in stored:
+        if stored.keys() & {"factors", "powers", "terms"}:
             from occamkit.graph.closed import read_closed
 
             return read_closed(stored, primitives)

@@ -34,6 +34,7 @@ PAIR = 0
 class Graph:
     """An append-only graph of unique nodes.
 
+    costs: the complexity of each column; nothing if it is not said.
     limit: how many nodes it may hold, pairs included. When a sample might not fit it is emptied first, and
     `generation` goes up by one: whoever keeps something by node number starts afresh. A sample that is larger
     than the limit by itself is let in. A node costs about 30 bytes here and 20 in each evaluator; small
@@ -47,6 +48,7 @@ class Graph:
         *,
         device: torch.device | str | None = None,
         limit: int = 1 << 20,
+        costs: Sequence[float] = (),
     ) -> None:
         if len(primitives) + 2 >= 1 << (63 - PRIMITIVE_SHIFT):
             raise ValueError(f"{len(primitives)} primitives are more than a graph can number")
@@ -69,8 +71,9 @@ class Graph:
         """How many fitted constants the written tree of each node holds, every occurrence counted."""
         self.complexities = torch.zeros(0, device=self.device)
         """The summed complexity of the written tree of each node, every occurrence counted."""
-        costs = [0.0, *(primitive.complexity for primitive in self.primitives), 0.0]
-        self._own_complexities = torch.tensor(costs, device=self.device)
+        own_costs = [0.0, *(primitive.complexity for primitive in self.primitives), 0.0]
+        self._own_complexities = torch.tensor(own_costs, device=self.device)
+        self._column_costs = torch.tensor([0.0, *(costs or [0.0] * columns)], device=self.device)
         self._places = torch.empty(0, dtype=torch.int64, device=self.device)
         self._coded: tuple[Layout, Tensor] | None = None
         self._enter_columns()
@@ -257,7 +260,7 @@ class Graph:
         self.heights = _longer(self.heights, self.capacity)
         self.heights[: self.columns + 1] = 0
         self.complexities = _longer(self.complexities, self.capacity)
-        self.complexities[: self.columns + 1] = 0
+        self.complexities[: self.columns + 1] = self._column_costs
         self.constants = _longer(self.constants, self.capacity if self.has_constants else 1)
         self.constants[: self.columns + 1] = 0
 

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import torch
 
-from occamkit.graph.expression import Apply, Expression, Leaf
+from occamkit.graph.expression import Apply, Expression
 from occamkit.graph.intern import NUMBER_BITS, NUMBER_MASK, PRIMITIVE_SHIFT, Graph
 
 
-def read_expression(graph: Graph, root: int, leaves: Sequence[Leaf], constants: Sequence[float] = ()) -> Expression:
+def read_expression(
+    graph: Graph, root: int, leaves: Sequence[Expression], constants: Sequence[float] = ()
+) -> Expression:
     """Return the written tree of a node, with its fitted constants if given; `leaves` name the columns."""
     if not 0 < root < graph.count:
         raise ValueError(f"{root} is not a node of the graph")
@@ -33,15 +35,15 @@ def read_expression(graph: Graph, root: int, leaves: Sequence[Leaf], constants: 
     return tree.with_constants(constants) if constants else tree
 
 
-def enter_expression(graph: Graph, tree: Expression, leaves: Sequence[Leaf]) -> int:
+def enter_expression(graph: Graph, tree: Expression, leaves: Sequence[Expression]) -> int:
     """Return the node of a tree, entering it if it is new; fitted constants are left out.
 
     Reads one number per node of the tree back from the device: meant for single functions.
     """
-    if isinstance(tree, Leaf):
+    if tree in leaves:
         return leaves.index(tree) + 1
     if not isinstance(tree, Apply):
-        raise TypeError(f"{type(tree).__name__} is neither Leaf nor Apply")
+        raise TypeError(f"{type(tree).__name__} is neither among the leaves nor Apply")
     below = [enter_expression(graph, argument, leaves) for argument in tree.arguments]
     numbers = [torch.tensor([node], device=graph.device) for node in below]
     return int(graph.apply(graph.primitives.index(tree.primitive), numbers))

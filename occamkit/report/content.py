@@ -90,7 +90,7 @@ def gather(folder: RunFolder, registry: Registry, problem: Problem | None = None
         units=units,
         trace=_trace(folder),
         frames=tuple(_frames(problem, Film.read(checkpoint["state"]["film"]))),
-        leaves=tuple(variable.name for variable in problem.variables),
+        leaves=tuple(variable.name for variable in problem.network_inputs),
         task=(folder.path / "task.toml").read_text(encoding="utf-8"),
         made=_made(folder, problem, result),
     )
@@ -160,7 +160,7 @@ def _frames(problem: Problem, film: Film) -> list[Frame]:
     layouts: dict[tuple[int, ...], Layout] = {}
     for repeats in sizes_of(search):
         layout = Layout.repeated(
-            len(problem.variables), problem.primitives, repeats, len(problem.outputs), search.skip_connections
+            len(problem.network_inputs), problem.primitives, repeats, len(problem.outputs), search.skip_connections
         )
         layouts[layout.arguments, layout.nodes] = layout
     return [

@@ -7,6 +7,6 @@
 Penalties are never negative, so a score without the later stages is an upper bound.
 """
 
-from occamkit.score.judge import Judge, Scores
+from occamkit.score.judge import Judge, Scores, leaves_of
 
-__all__ = ["Judge", "Scores"]
+__all__ = ["Judge", "Scores", "leaves_of"]

@@ -10,6 +10,7 @@ from torch import Tensor
 from occamkit.evaluate import Evaluator
 from occamkit.evaluate.constant_store import ConstantStore
 from occamkit.evaluate.constants import ConstantFitter
+from occamkit.evaluate.scaling import Scaling
 from occamkit.protocols import Fitness
 
 _BUDGET = 1 << 27
@@ -19,16 +20,17 @@ _ROWS_PER_FUNCTION = 16
 class FittedFunctions:
     """Fits the constants of functions that are new, and enters their scores where the evaluator finds them.
 
-    targets: [v, n], in the fitter's precision.
+    targets: [v, n], in the fitter's precision. scalings: what is solved for beside the constants of each output.
     """
 
-    def __init__(self, fitter: ConstantFitter, targets: Tensor) -> None:
+    def __init__(self, fitter: ConstantFitter, targets: Tensor, scalings: Sequence[Scaling]) -> None:
         self.graph = fitter.graph
         self._fitter = fitter
         self._targets = targets
+        self._scalings = tuple(one.like(targets) for one in scalings)
         self._store = ConstantStore(fitter.graph, targets.shape[0], targets)
 
-    def enter(self, evaluator: Evaluator, roots: Tensor, targets: Tensor, fitness: Fitness) -> None:
+    def enter(self, evaluator: Evaluator, roots: Tensor, targets: Tensor, fitnesses: Sequence[Fitness]) -> None:
         """Give the evaluator the scores of those functions roots[i] that have constants, as output i: [v, F].
 
         targets: [v, n] on the evaluator's rows, which may be a mini-batch; constants are fitted on all rows.
@@ -39,11 +41,11 @@ class FittedFunctions:
                 continue
             unfitted = fresh.index_select(0, torch.nonzero(~self._store.known(output, fresh)).squeeze(1))
             if unfitted.numel():
-                constants, _ = self._fitter.fit(unfitted, self._targets[output])
+                constants, _ = self._fitter.fit(unfitted, self._targets[output], self._scalings[output])
                 self._store.put(output, unfitted, constants)
             evaluator.evaluated += fresh.numel()
             for part in torch.split(fresh, self._most_at_once(evaluator)):
-                self._score(evaluator, output, part, targets[output], fitness)
+                self._score(evaluator, output, part, targets[output], fitnesses[output])
 
     def constants(self, output: int, root: int) -> Sequence[float]:
         """Return the fitted constants of one function; none if it has none."""

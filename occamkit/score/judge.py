@@ -16,9 +16,8 @@ from torch import Tensor
 from occamkit.evaluate import Evaluator, ProgramEvaluator
 from occamkit.evaluate.constants import ConstantFitter, Settings
 from occamkit.evaluate.scaling import Scaling
-from occamkit.graph import Expression, Graph, Leaf, read_expression
+from occamkit.graph import Expression, Graph, Leaf, Monomial, read_expression
 from occamkit.protocols import (
-    Fitness,
     ForwardRegularizer,
     NodeBatch,
     Regularizer,
@@ -26,10 +25,11 @@ from occamkit.protocols import (
     StructureRegularizer,
 )
 from occamkit.score.fitted import FittedFunctions
-from occamkit.score.scaled import Scaled, closed
+from occamkit.score.scaled import Scaled, closed, scalings
 from occamkit.score.structure import StructureStage
 from occamkit.score.symbolic import SymbolicStage
 from occamkit.task.policy import judged
+from occamkit.task.powers import Powers
 from occamkit.task.problem import Problem
 
 
@@ -56,6 +56,21 @@ class ProgramWorth:
     depth: Tensor  # [R]
 
 
+def variables_of(problem: Problem) -> tuple[Leaf, ...]:
+    """Return the inputs and given constants as trees."""
+    return tuple(Leaf(variable.name, variable.value) for variable in problem.variables)
+
+
+def leaves_of(problem: Problem) -> tuple[Expression, ...]:
+    """Return what the network reads as trees: a group is a product of powers of variables."""
+    variables = variables_of(problem)
+    groups = (
+        Monomial(tuple((leaf, power) for leaf, power in zip(variables, exponents, strict=True) if power))
+        for exponents in problem.groups
+    )
+    return (*variables, *groups)
+
+
 class Judge:
     """Scores functions of a graph for a problem, on the training rows."""
 
@@ -63,10 +78,13 @@ class Judge:
         self.problem = problem
         self.graph = graph
         self.targets = targets
-        self.leaves = tuple(Leaf(variable.name, variable.value) for variable in problem.variables)
-        self.scaling = Scaling(problem.spec.fitness.scale)
-        self.fitness: Fitness = Scaled(problem.fitness, self.scaling) if self.scaling else problem.fitness
-        self.ceiling = self.fitness.ceiling(columns.shape[1])
+        self.leaves = leaves_of(problem)
+        powers = Powers.of(problem.variables, problem.dataset.inputs)
+        self._scalings = scalings(problem, powers)
+        self._fitnesses = tuple(
+            Scaled(problem.fitness, one.like(columns)) if one else problem.fitness for one in self._scalings
+        )
+        self.ceiling = problem.fitness.ceiling(columns.shape[1])
         forward = _of_stage(problem.regularizers, Stage.FORWARD)
         hooks = [_weighted(one) for one in forward]
         self.evaluator = Evaluator(graph, columns, outputs=len(targets), hooks=hooks)
@@ -76,15 +94,15 @@ class Judge:
             else None
         )
         structure = cast("list[StructureRegularizer]", _of_stage(problem.regularizers, Stage.STRUCTURE))
-        outputs = judged(problem.outputs, problem.spec)
-        self._structure = StructureStage(graph, structure, problem.variables, outputs) if structure else None
+        outputs = judged(problem.outputs, problem.spec, powers)
+        self._structure = StructureStage(graph, structure, problem.network_inputs, outputs) if structure else None
         symbolic = _of_stage(problem.regularizers, Stage.SYMBOLIC) + _of_stage(problem.regularizers, Stage.TREE)
         self._symbolic = (
             SymbolicStage(graph, symbolic, self.read, self.expression, self.leaves, problem.outputs)
             if symbolic
             else None
         )
-        self._fitted = _fitted(problem, graph, self.scaling) if graph.has_constants else None
+        self._fitted = _fitted(problem, graph, self._scalings) if graph.has_constants else None
 
     @property
     def ranks_the_top_alone(self) -> bool:
@@ -96,14 +114,14 @@ class Judge:
         return read_expression(self.graph, root, self.leaves)
 
     def expression(self, root: int, output: int) -> Expression:
-        """Return the tree of a node as it was judged for an output: constants fitted, factor and offset solved for."""
+        """Return the tree of a node as it was judged for an output: constants fitted, factor and such solved for."""
         constants = self._fitted.constants(output, root) if self._fitted else ()
         tree = read_expression(self.graph, root, self.leaves, constants)
-        if not self.scaling:
+        if not self._scalings[output]:
             return tree
         inputs, targets = self.problem.dataset.part("train")
         named = dict(zip((one.name for one in self.problem.dataset.variables), inputs, strict=True))
-        return closed(tree, tree.evaluate(named).expand_as(targets[output]), targets[output], self.scaling)
+        return closed(tree, named, targets[output], self._scalings[output], variables_of(self.problem))
 
     def stored(self) -> dict[str, Any]:
         """Return what is known of functions, to be kept in a file along with the graph."""
@@ -135,13 +153,14 @@ class Judge:
         asked = roots if worth is None else roots.masked_fill(worth < 0, 0)
         if self._repeated is not None:
             return self._score_programs(self._repeated, roots, asked, top, penalty, worth)
-        evaluator, targets, ceiling = self.evaluator, self.targets, self.ceiling
+        evaluator, targets, ceiling, fitnesses = self.evaluator, self.targets, self.ceiling, self._fitnesses
         if rows is not None:
             evaluator, targets = evaluator.on(rows), targets.index_select(1, rows)
-            ceiling = self.fitness.ceiling(rows.numel())
+            ceiling = self.problem.fitness.ceiling(rows.numel())
+            fitnesses = tuple(one.on(rows) if isinstance(one, Scaled) else one for one in fitnesses)
         if self._fitted is not None:
-            self._fitted.enter(evaluator, asked, targets, self.fitness)
-        found = evaluator.score(asked, targets, self.fitness)
+            self._fitted.enter(evaluator, asked, targets, fitnesses)
+        found = evaluator.score(asked, targets, fitnesses)
         if evaluator is not self.evaluator:
             self.evaluator.evaluated += evaluator.evaluated
         score = self._less(found.fitness, penalty.to(found.fitness) + found.penalty, worth, ceiling)
@@ -186,14 +205,14 @@ def _vetoed(roots: Tensor, worth: Tensor | None) -> Tensor:
     return torch.zeros_like(roots, dtype=torch.bool) if worth is None else worth < 0
 
 
-def _fitted(problem: Problem, graph: Graph, scaling: Scaling) -> FittedFunctions:
+def _fitted(problem: Problem, graph: Graph, scalings: Sequence[Scaling]) -> FittedFunctions:
     """Return what fits constants: in double precision, where the device has it."""
     chosen = problem.spec.constants
     settings = Settings(chosen.method, chosen.starts, chosen.iterations, chosen.retries, problem.seed)
     dtype = torch.float32 if problem.device.type == "mps" else torch.float64
     columns = problem.exact_columns("train").to(problem.device, dtype)
     targets = problem.dataset.part("train")[1].to(problem.device, dtype)
-    return FittedFunctions(ConstantFitter(graph, columns, scaling, settings), targets)
+    return FittedFunctions(ConstantFitter(graph, columns, settings), targets, scalings)
 
 
 def _of_stage(regularizers: Sequence[Regularizer], stage: Stage) -> list[Any]:

@@ -25,7 +25,7 @@ class Patterns:
     leaves: the columns. penalty: of a whole formula, at least that of each of its parts.
     """
 
-    def __init__(self, graph: Graph, leaves: tuple[Leaf, ...], penalty: Penalty) -> None:
+    def __init__(self, graph: Graph, leaves: tuple[Expression, ...], penalty: Penalty) -> None:
         self.graph = graph
         self._leaves = leaves
         self._penalty = penalty
@@ -104,6 +104,6 @@ class Patterns:
         """Return a constant as it is, a unary primitive over something, and anything else as something."""
         if kind <= self.graph.columns:
             leaf = self._leaves[kind - 1]
-            return leaf if leaf.value is not None else Leaf(name)
+            return leaf if isinstance(leaf, Leaf) and leaf.value is not None else Leaf(name)
         primitive = self.graph.primitives[kind - self.graph.columns - 1]
         return Apply(primitive, (Leaf(name),)) if primitive.arity == 1 else Leaf(name)

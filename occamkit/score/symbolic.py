@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import torch
 from torch import Tensor
 
-from occamkit.graph import Expression, Graph, Leaf
+from occamkit.graph import Expression, Graph
 from occamkit.protocols import Output, Stage, SymbolicRegularizer, TreeRegularizer
 from occamkit.score.patterns import Patterns
 
@@ -38,7 +38,7 @@ class SymbolicStage:
         regularizers: Sequence[SymbolicRegularizer | TreeRegularizer],
         read: Reader,
         finish: Finisher,
-        leaves: tuple[Leaf, ...],
+        leaves: tuple[Expression, ...],
         outputs: Sequence[Output],
     ) -> None:
         self.graph = graph

@@ -22,7 +22,6 @@ This room knows no primitive by name: what a primitive can do is asked of its de
 
 from occamkit.search.algebra import product, weighted_sum
 from occamkit.search.choice import cost, description_length
-from occamkit.search.dimensions import groups, scaling
 from occamkit.search.fitted import fitted
 from occamkit.search.library import Ingredient, Library
 from occamkit.search.matching import Found, images, monomials, pairs, peels, singles, sums, triples
@@ -30,6 +29,7 @@ from occamkit.search.parity import Parities
 from occamkit.search.problem import Proposal, SearchBudget, SearchProblem
 from occamkit.search.tables import Stage, Table, shared_view, stages, tables
 from occamkit.search.view import View
+from occamkit.task.dimensions import groups, scaling
 
 __all__ = [
     "Found",

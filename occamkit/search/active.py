@@ -12,8 +12,8 @@ import math
 import torch
 from torch import Tensor
 
-from occamkit.search.dimensions import Exponents, in_directions
 from occamkit.search.view import View
+from occamkit.task.dimensions import Exponents, in_directions
 
 MOST_TERMS = 330
 LARGEST_DEGREE = 12

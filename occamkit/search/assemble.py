@@ -12,8 +12,8 @@ from torch import Tensor
 from occamkit.graph import Apply, Expression
 from occamkit.protocols import Primitive
 from occamkit.search.algebra import Power, product, recognised, snapped, weighted_sum
-from occamkit.search.dimensions import Exponents
 from occamkit.search.view import View
+from occamkit.task.dimensions import Exponents
 
 FITS = 1e-6
 """Error in logarithms below which a match is looked into."""

@@ -16,10 +16,10 @@ from occamkit.protocols import Primitive
 from occamkit.search.algebra import Power, product
 from occamkit.search.assemble import Factor, raised
 from occamkit.search.choice import NOTHING_LEFT, PRICE, cost, numbers
-from occamkit.search.dimensions import Exponents
 from occamkit.search.prune import with_less
 from occamkit.search.vary import fit_constants
 from occamkit.search.view import View
+from occamkit.task.dimensions import Exponents
 
 LARGEST_POWER = 6
 LARGEST_FACTOR_POWER = 4

@@ -15,9 +15,9 @@ from torch import Tensor
 from occamkit.graph import Apply, Expression
 from occamkit.search.algebra import product, weighted_sum
 from occamkit.search.assemble import HOLDS, relative, solve_product, solve_sum
-from occamkit.search.dimensions import Exponents, Scaling, scaling, simple_monomials
 from occamkit.search.tables import Table
 from occamkit.search.view import Link, View
+from occamkit.task.dimensions import Exponents, Scaling, scaling, simple_monomials
 from occamkit.units import Dim
 
 POWERS = (1, -1, 2, -2)

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from occamkit.protocols import Primitive
 from occamkit.search.choice import PLAIN_ONLY
-from occamkit.search.dimensions import Exponents
 from occamkit.search.drafts import linked
 from occamkit.search.rows import Rows
 from occamkit.search.tables import EXPONENT, FACTOR, Table
 from occamkit.search.vary import Projected
+from occamkit.task.dimensions import Exponents
 
 SMALL_TARGET = 0.05
 """Rows whose target is below this part of its usual size say nothing in logarithms."""

@@ -11,11 +11,11 @@ from occamkit.graph import Leaf
 from occamkit.protocols import Primitive
 from occamkit.search.active import active_groups
 from occamkit.search.assemble import Factor
-from occamkit.search.dimensions import Exponents, groups
 from occamkit.search.library import Ingredient, Library
 from occamkit.search.problem import SearchProblem
 from occamkit.search.rows import Rows
 from occamkit.search.view import View, exponential
+from occamkit.task.dimensions import Exponents, groups
 from occamkit.units import DIMENSIONLESS
 
 MOST_ROWS = 1_500_000

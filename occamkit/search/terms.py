@@ -12,12 +12,12 @@ from occamkit.graph import Expression
 from occamkit.search.algebra import product, weighted_sum
 from occamkit.search.assemble import solve_sum
 from occamkit.search.choice import PLAIN_ONLY, PRICE, cost
-from occamkit.search.dimensions import Exponents
 from occamkit.search.drafts import Pool
 from occamkit.search.matching import Image, images
 from occamkit.search.rows import best_pairs
 from occamkit.search.tables import Table
 from occamkit.search.vary import Projected, Skeleton, fit_constants, refine, vary
+from occamkit.task.dimensions import Exponents
 
 EXPRESSIONS = 250
 """Expressions of the library that terms are made with."""

@@ -27,8 +27,8 @@ TOP_SINGLES, TOP_PAIRS, FIRST = 120, 120, 60
 PAIRS = 4_000
 """Pairs that are told from each other by more than what they leave in logarithms."""
 CLEAN = 1e-9
-LAST_SKELETON = 3_000
-"""The last expression of a library whose numbers are freed."""
+FIRST_EXPRESSIONS, LAST_EXPRESSION = 600, 3_000
+"""The expressions of a library whose numbers are freed: the first ones first, by what they cost."""
 MOST_LEFT = 0.3
 """What fitted numbers leave of a target that is worth a draft, as a part of its square."""
 
@@ -91,7 +91,7 @@ def drafted(view: View, here: Space, factors: Sequence[Factor], features: Sequen
 
 
 class Skeletons:
-    """The expressions of a table with their numbers freed, simplest first, gathered as far as they are asked for."""
+    """The expressions of a table with their numbers freed, cheap ones first, gathered as far as they are asked for."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -101,12 +101,21 @@ class Skeletons:
 
     def upto(self, first: int, last: int) -> Iterator[tuple[Skeleton, bool, float] | None]:
         """Yield skeletons first … last - 1 with breaths: the skeleton, whether by its logarithm, and its cost."""
-        while len(self._found) < last and self._next <= min(self._table.library.count, LAST_SKELETON):
+        for bound in (FIRST_EXPRESSIONS, LAST_EXPRESSION):
+            if len(self._found) < last and self._next <= bound:
+                yield from self._gather_upto(bound)
+        yield from self._found[first:last]
+
+    def _gather_upto(self, bound: int) -> Iterator[None]:
+        """Gather the skeletons of the expressions up to a number, and put the new ones in the order of their cost."""
+        known = len(self._found)
+        while self._next <= min(self._table.library.count, bound):
             self._gather(self._next)
             self._next += 1
             if self._next % 50 == 0:
                 yield None
-        yield from self._found[first:last]
+        self._next = bound + 1
+        self._found[known:] = sorted(self._found[known:], key=lambda one: one[2])
 
     def _gather(self, number: int) -> None:
         table, library = self._table, self._table.library

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from occamkit.graph import Apply, Expression, Leaf, Product, Sum
+from occamkit.graph import Apply, Expression, Leaf, Monomial, Product, Sum
 from occamkit.score.trees import SIGNS
 from occamkit.search.algebra import is_number
 
@@ -49,7 +49,7 @@ def _freed(tree: Expression) -> Expression:
     if is_number(tree):
         like = torch.zeros(1, dtype=torch.float64)
         return Product(float(tree.evaluate({"": like})), ())
-    if isinstance(tree, Leaf):
+    if isinstance(tree, Leaf | Monomial):
         return Product(1.0, ((tree, 1),))
     if isinstance(tree, Apply):
         return Apply(tree.primitive, tuple(map(_freed, tree.arguments)))
@@ -76,7 +76,7 @@ def values_of(tree: Expression, numbers: Tensor, columns: Mapping[str, Tensor]) 
 
 def _values(tree: Expression, numbers: Iterator[Tensor], columns: Mapping[str, Tensor], many: int) -> Tensor:
     like = next(iter(columns.values()))
-    if isinstance(tree, Leaf):
+    if isinstance(tree, Leaf | Monomial):
         return tree.evaluate(columns).unsqueeze(0).expand(many, like.numel())
     mine = [next(numbers)[:, None] for _ in range(tree.own_constants)]
     below = [_values(one, numbers, columns, many) for one in tree.below]

@@ -17,8 +17,8 @@ from torch import Tensor
 from occamkit.graph import Expression, Leaf
 from occamkit.protocols import Primitive, Variable
 from occamkit.search.algebra import product
-from occamkit.search.dimensions import Exponents, Scaling, low_monomials, scaling
 from occamkit.search.problem import SearchProblem
+from occamkit.task.dimensions import Exponents, Scaling, low_monomials, scaling_of_some
 from occamkit.units import DIMENSIONLESS
 
 ROWS = 32
@@ -71,20 +71,12 @@ class View:
 
     def _scaling(self) -> Scaling:
         """Return what may stand in front; a unit that no product of powers gives is left to a fitted number."""
-        able = [one if loggable else None for one, loggable in zip(self.variables, self.loggable, strict=True)]
-        usable = [one for one in able if one is not None]
-        found = scaling(usable, self.problem.outputs[self.output].unit)
+        found = scaling_of_some(self.variables, self.loggable, self.problem.outputs[self.output].unit)
         if found is None:
             self.free = True
-            plain = [Variable(one.name, DIMENSIONLESS, one.value) for one in usable]
-            found = scaling(plain, DIMENSIONLESS)
+            found = scaling_of_some(self.plain, self.loggable, DIMENSIONLESS)
         assert found is not None  # nothing is in the way of plain numbers
-        return Scaling(self._spread(found.start, able), tuple(self._spread(one, able) for one in found.basis))
-
-    @staticmethod
-    def _spread(exponents: Exponents, able: Sequence[Variable | None]) -> Exponents:
-        rest = iter(exponents)
-        return tuple(Fraction(0) if one is None else next(rest) for one in able)
+        return found
 
     @property
     def plain(self) -> tuple[Variable, ...]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from occamkit.primitives import Constant, Elementwise
 from occamkit.protocols import Output, Primitive
+from occamkit.task.powers import Powers
 from occamkit.task.spec import TaskSpec
 from occamkit.units import DIMENSIONLESS, FREE
 
@@ -19,11 +20,23 @@ def allowed(primitive: Primitive, spec: TaskSpec) -> Primitive:
     return _with_constants(primitive, plain)
 
 
-def judged(outputs: Iterable[Output], spec: TaskSpec) -> tuple[Output, ...]:
-    """Return what a function itself must give: any unit at all, if a factor of any unit is put before it."""
+def judged(outputs: Iterable[Output], spec: TaskSpec, powers: Powers) -> tuple[Output, ...]:
+    """Return what a function itself must give: any unit at all, if a factor of any unit is put before it.
+
+    If powers are put before it that have the unit, a plain number.
+    """
+    if spec.fitness.scale == "monomial":
+        return tuple(
+            replace(output, unit=DIMENSIONLESS) if powers.reach(output.unit) else _with_factor(output, spec)
+            for output in outputs
+        )
+    return tuple(_with_factor(output, spec) for output in outputs)
+
+
+def _with_factor(output: Output, spec: TaskSpec) -> Output:
     if spec.fitness.scale != "none" and spec.constants.units == "free":
-        return tuple(replace(output, unit=FREE) for output in outputs)
-    return tuple(outputs)
+        return replace(output, unit=FREE)
+    return output
 
 
 def _with_constants(primitive: Primitive, constants: tuple[Constant, ...]) -> Primitive:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -19,6 +20,7 @@ from occamkit.task.checks import callable_primitives
 from occamkit.task.dataset import Dataset, Scale, split_rows, standardise
 from occamkit.task.growth import largest_depth
 from occamkit.task.policy import allowed, judged
+from occamkit.task.powers import Powers, group_variables
 from occamkit.task.reach import passes
 from occamkit.task.shape import Complaint
 from occamkit.task.sources import csv, formula, pmlb, sequence
@@ -76,13 +78,20 @@ class PreparedTask:
         variables += [vocabulary.constant(item, self.registry) for item in search.constants]
         entries = vocabulary.all_primitives(self.registry, search.primitives)
         primitives = [allowed(entry.value, self.spec) for entry in entries]
+        if search.groups and all(one.unit == DIMENSIONLESS for one in variables):
+            yield ("search", "groups"), "no column carries a unit, so there is nothing to group; leave groups out"
+        # Rows are not at hand, and zeros in them would leave a unit to the function that powers could have.
+        seen = [Powers.unseen(variables, able=able) for able in (True, False)]
+        readings = list(zip(*(judged(self.outputs, self.spec, powers) for powers in seen), strict=True))
+        variables += group_variables(seen[0].groups(search.groups), variables)
         for choice in self.spec.regularizers:
             regularizer = vocabulary.make_plugin(self.registry, "regularizers", choice)
             if regularizer.stage is not Stage.STRUCTURE or regularizer.weight == 0 or not self.spec.inputs:
                 continue
             fold = cast("StructureRegularizer", regularizer)
-            for place, output in enumerate(judged(self.outputs, self.spec)):
-                if passes(fold, primitives, variables, output, depth, search.skip_connections) is False:
+            for place, outputs in enumerate(readings):
+                output, told = outputs[0], partial(passes, fold, primitives, variables)
+                if all(told(one, depth, search.skip_connections) is False for one in dict.fromkeys(outputs)):
                     explain = getattr(fold, "explain", lambda *_: "every one is vetoed")
                     yield (
                         ("outputs", place, "unit"),

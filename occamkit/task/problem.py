@@ -14,8 +14,10 @@ from occamkit.protocols import Fitness, Output, Primitive, Regularizer, Stage, T
 from occamkit.registry import Registry
 from occamkit.task import vocabulary
 from occamkit.task.dataset import Dataset, Part
+from occamkit.task.dimensions import Exponents
 from occamkit.task.feedback import Feedback, given_feedback, make_feedback, misfits
 from occamkit.task.policy import allowed
+from occamkit.task.powers import Powers, group_variables, product_of_powers
 from occamkit.task.prepared import PreparedTask
 from occamkit.task.spec import TaskSpec
 
@@ -30,7 +32,8 @@ class Problem:
     """What to search for, over what, and how it is judged.
 
     dataset: in float64 on the host, for exact figures; the search works on `columns` and `targets`.
-    variables: inputs, then given constants; `columns` of a part has one row for each.
+    variables: inputs, then given constants. groups: exponents of products of these that the network reads besides;
+    `columns` of a part has one row for each variable and each group.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Problem:
     seed: int
     device: torch.device
     dtype: torch.dtype
+    groups: tuple[Exponents, ...] = ()
     wrapper: Wrapper | None = None
     feedback: Feedback | None = None
     """How a step's outputs become inputs, for a task with a wrapper."""
@@ -53,8 +57,13 @@ class Problem:
         """What is asked for."""
         return self.dataset.outputs
 
+    @property
+    def network_inputs(self) -> tuple[Variable, ...]:
+        """What the network reads: the variables, then the groups under names that only people read."""
+        return (*self.variables, *group_variables(self.groups, self.variables))
+
     def columns(self, part: Part) -> Tensor:
-        """Return the inputs and constants of one part of the rows, as the search sees them: [u, n]."""
+        """Return the inputs, constants and groups of one part of the rows, as the search sees them: [u, n]."""
         return self.exact_columns(part).to(self.device, self.dtype)
 
     def targets(self, part: Part) -> Tensor:
@@ -62,11 +71,13 @@ class Problem:
         return self.dataset.part(part)[1].to(self.device, self.dtype)
 
     def exact_columns(self, part: Part) -> Tensor:
-        """Return the inputs and constants of one part of the rows in float64 on the host: [u, n]."""
+        """Return the inputs, constants and groups of one part of the rows in float64 on the host: [u, n]."""
         inputs, _ = self.dataset.part(part)
         constants = [variable.value for variable in self.variables if variable.value is not None]
         given = inputs.new_tensor(constants).unsqueeze(1).expand(len(constants), inputs.shape[1])
-        return torch.cat([inputs, given])
+        columns = torch.cat([inputs, given])
+        grouped = [product_of_powers(columns, group).unsqueeze(0) for group in self.groups]
+        return torch.cat([columns, *grouped])
 
 
 def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "auto") -> Problem:
@@ -78,12 +89,13 @@ def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "a
         raise UserError(reason)
     constants = tuple(vocabulary.constant(item, registry) for item in spec.search.constants)
     wrapper = vocabulary.make_plugin(registry, "wrappers", spec.wrapper) if spec.wrapper is not None else None
+    variables = (*dataset.variables, *constants)
     problem = Problem(
         name=task.name,
         spec=spec,
         registry=registry,
         dataset=dataset,
-        variables=(*dataset.variables, *constants),
+        variables=variables,
         primitives=tuple(
             allowed(entry.value, spec) for entry in vocabulary.all_primitives(registry, spec.search.primitives)
         ),
@@ -92,6 +104,7 @@ def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "a
         seed=seed,
         device=choose_device(device),
         dtype=_precision(spec, dataset, choose_device(device)),
+        groups=Powers.of(variables, dataset.inputs).groups(spec.search.groups),
         wrapper=wrapper,
         feedback=_feedback(spec, dataset, wrapper) if wrapper is not None else None,
     )
@@ -129,6 +142,8 @@ def unsupported(spec: TaskSpec, registry: Registry) -> Iterator[str]:
     """Yield what a task file may say but the search cannot do yet; it is refused rather than passed over."""
     if spec.wrapper is not None:
         yield from _unsupported_with_wrapper(spec, registry)
+    if spec.implicit is not None and spec.fitness.scale == "monomial":
+        yield "fitness.scale: powers of the inputs in front make any function of one input constant; leave it out"
     if spec.wrapper is not None or spec.implicit is not None:
         what = "a relation" if spec.wrapper is None else "what a wrapper repeats"
         for choice in spec.proposers:
@@ -148,6 +163,8 @@ def _unsupported_with_wrapper(spec: TaskSpec, registry: Registry) -> Iterator[st
     ]
     if fitted:
         yield f"search.primitives: {fitted[0]!r} has a constant, which cannot be fitted in what {name!r} repeats"
+    if spec.search.groups:
+        yield f"search.groups: what {name!r} feeds back would change groups, too; leave one of the two out"
     if spec.fitness.scale != "none":
         yield f"fitness.scale: what {name!r} repeats cannot be scaled; leave one of the two out"
     if spec.trainer.batch is not None:

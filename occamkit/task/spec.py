@@ -132,6 +132,9 @@ class Search(Section):
         description="The paper's E: 0 starts with equal weights, 1 with equally likely functions; "
         "absent, fresh starts take turns with 0, 1 and 5.",
     )
+    groups: Annotated[int, Field(ge=0)] = Field(
+        0, description="The most dimensionless products of powers of the columns that the network reads besides these."
+    )
     steer: bool = Field(
         True, description="Whether a fresh network is fitted to functions that no regularizer vetoes, before it learns."
     )
@@ -150,8 +153,10 @@ class Choice(Section):
 class FitnessChoice(Choice):
     """A fitness by name, and what is solved for before it judges."""
 
-    scale: Literal["none", "prefactor", "affine"] = Field(
-        "none", description="What is solved for in closed form: nothing, the a of a·f, or a and b of a·f + b."
+    scale: Literal["none", "prefactor", "affine", "monomial"] = Field(
+        "none",
+        description="What is solved for in closed form: nothing, the a of a·f, a and b of a·f + b, "
+        "or a and the exponents of a·x1^p1·x2^p2·…·f.",
     )
 
     def options(self) -> dict[str, Any]:

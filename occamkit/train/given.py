@@ -7,7 +7,7 @@ What the network cannot spell, for want of a primitive, a number or a layer, sta
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -76,13 +76,13 @@ def lean_towards(trainer: Trainer, tree: Given, output: int) -> bool:
     return edges is not None
 
 
-def _spelt(node: Node, primitives: tuple[Primitive, ...], leaves: tuple[Leaf, ...]) -> Expression | None:
+def _spelt(node: Node, primitives: tuple[Primitive, ...], leaves: Sequence[Expression]) -> Expression | None:
     """Return a formula as a tree of the task's own primitives and columns, if they suffice."""
     if isinstance(node, Name):
-        return next((leaf for leaf in leaves if leaf.value is None and leaf.name == node.name), None)
+        return next((leaf for leaf in leaves if leaf == Leaf(node.name)), None)
     if isinstance(node, Number):
         value = CONSTANTS[node.text] if node.text in CONSTANTS else float(node.text)
-        return next((leaf for leaf in leaves if leaf.value == value), None)
+        return next((leaf for leaf in leaves if isinstance(leaf, Leaf) and leaf.value == value), None)
     below = [_spelt(argument, primitives, leaves) for argument in node.arguments]
     primitive = next(_matching(node, primitives), None)
     if primitive is None or any(argument is None for argument in below):
@@ -101,7 +101,7 @@ def _matching(node: Any, primitives: tuple[Primitive, ...]) -> Iterator[Primitiv
             yield primitive
 
 
-def _edges(layout: Layout, tree: Expression, leaves: tuple[Leaf, ...], output: int) -> list[tuple[int, int]] | None:
+def _edges(layout: Layout, tree: Expression, leaves: Sequence[Expression], output: int) -> list[tuple[int, int]] | None:
     """Return the edges (argument, source) of a tree in a network, or None when it does not fit."""
     placed: dict[Expression, int] = {leaf: place for place, leaf in enumerate(leaves)}
     edges: list[tuple[int, int]] = []

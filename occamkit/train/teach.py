@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from occamkit.graph import Apply, Expression, Leaf
+from occamkit.graph import Apply, Expression
 from occamkit.network import Layout, log_gradient
 from occamkit.protocols import Primitive
 from occamkit.train.trainer import Trainer
 
 
-def edges_of(layout: Layout, tree: Expression, leaves: tuple[Leaf, ...]) -> Tensor | None:
+def edges_of(layout: Layout, tree: Expression, leaves: tuple[Expression, ...]) -> Tensor | None:
     """Return edges [A, 1] that spell a tree for every output; None if the network has no room or no node for it.
 
     Equal parts share a node; each part stands in the first layer after its arguments that has its primitive free.
@@ -23,8 +23,8 @@ def edges_of(layout: Layout, tree: Expression, leaves: tuple[Leaf, ...]) -> Tens
     placed: dict[Expression, tuple[int, int]] = {}  # the layer, from 0 for columns, and the node
 
     def place(part: Expression) -> tuple[int, int] | None:
-        if isinstance(part, Leaf):
-            return (0, leaves.index(part)) if part in leaves else None
+        if part in leaves:
+            return 0, leaves.index(part)
         if part in placed:
             return placed[part]
         if not isinstance(part, Apply) or part.primitive not in layout.primitives:

@@ -19,7 +19,7 @@ from occamkit.network import (
     log_probability,
 )
 from occamkit.network.reach import sample_of_edges
-from occamkit.score import Judge, Scores
+from occamkit.score import Judge, Scores, leaves_of
 from occamkit.task.growth import start_of
 from occamkit.task.problem import Problem
 from occamkit.train.adam import Adam
@@ -51,7 +51,9 @@ class Trainer:
         self.problem = problem
         self.generator = generator
         self._lay_out(start_of(problem.spec.search, 0)[0])
-        self.graph = Graph(len(problem.variables), self.layout.primitives, device=problem.device)
+        leaves = leaves_of(problem)
+        costs = [leaf.complexity for leaf in leaves]
+        self.graph = Graph(len(leaves), self.layout.primitives, device=problem.device, costs=costs)
         columns, targets = problem.columns("train"), problem.targets("train")
         self.rows = columns.shape[1]
         self.judge = Judge(problem, self.graph, columns, targets)
@@ -65,7 +67,7 @@ class Trainer:
         """Make a network with the primitives standing so often in each layer; all sizes have the same primitives."""
         self._size = repeats
         search = self.problem.spec.search
-        columns, outputs = len(self.problem.variables), len(self.problem.outputs)
+        columns, outputs = len(self.problem.network_inputs), len(self.problem.outputs)
         self.layout = Layout.repeated(columns, self.problem.primitives, repeats, outputs, search.skip_connections)
         self.network = OccamNetwork(
             self.layout,

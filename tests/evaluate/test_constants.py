@@ -62,7 +62,7 @@ def test_values_and_slopes_are_those_of_the_tree(registry: Registry) -> None:
 def test_a_hidden_constant_is_found_again(registry: Registry) -> None:
     graph, roots = sampled(registry, SMOOTH)
     data = columns()
-    fitter = ConstantFitter(graph, data, Scaling(), Settings(starts=4))
+    fitter = ConstantFitter(graph, data, Settings(starts=4))
     found = tried = 0
     for root in roots[:60].tolist():
         hidden = torch.rand(int(graph.constants[root]), dtype=torch.float64) * 2 + 0.5
@@ -82,11 +82,11 @@ def test_company_changes_no_fit(registry: Registry) -> None:
     graph, roots = sampled(registry)
     data = columns()
     target = torch.sin(1.7 * data[0]) + data[1] ** 1.3
-    fitter = ConstantFitter(graph, data, Scaling(), Settings())
+    fitter = ConstantFitter(graph, data, Settings())
     store = ConstantStore(graph, 1, data)
     together, _ = fitter.fit(roots, target)
     store.put(0, roots, together)
-    alone = ConstantFitter(graph, data, Scaling(), Settings())
+    alone = ConstantFitter(graph, data, Settings())
     for root in roots[::17]:
         single, _ = alone.fit(root.view(1), target)
         assert torch.equal(single, store.get(0, root.view(1)))
@@ -99,7 +99,7 @@ def test_each_method_fits_a_line(registry: Registry, method: str) -> None:
     scaled = graph.apply(0, [torch.tensor([1])])
     root = graph.apply(1, [scaled])
     x = torch.linspace(-1, 1, 40, dtype=torch.float64)
-    fitter = ConstantFitter(graph, x.unsqueeze(0), Scaling(), Settings(method=method, iterations=100))
+    fitter = ConstantFitter(graph, x.unsqueeze(0), Settings(method=method, iterations=100))
     constants, _ = fitter.fit(root, 1.5 * x - 0.25)
     torch.testing.assert_close(constants, torch.tensor([-0.25, 1.5], dtype=torch.float64), rtol=1e-3, atol=1e-3)
 
@@ -111,11 +111,11 @@ def test_an_undefined_start_is_tried_again(registry: Registry) -> None:
     power = graph.apply(0, [torch.tensor([1])])
     roots = torch.cat([power, graph.apply(1, [power])])
     x = torch.linspace(-2, 2, 40, dtype=torch.float64)
-    fitter = ConstantFitter(graph, x.unsqueeze(0), Scaling(), Settings())
+    fitter = ConstantFitter(graph, x.unsqueeze(0), Settings())
     constants, defined = fitter.fit(roots, x**2 + 1)
     assert defined.tolist() == [True, True]
     assert float(constants[0]).is_integer()
-    without = ConstantFitter(graph, x.unsqueeze(0), Scaling(), Settings(retries=0))
+    without = ConstantFitter(graph, x.unsqueeze(0), Settings(retries=0))
     assert without.fit(roots, x**2 + 1)[1].tolist() == [False, False]
 
 
@@ -127,7 +127,7 @@ def test_what_is_undefined_whatever_the_constants_stays_undefined() -> None:
     graph = Graph(1, [never])
     root = graph.apply(0, [torch.tensor([1])])
     x = torch.linspace(-2, 2, 40, dtype=torch.float64)
-    _, defined = ConstantFitter(graph, x.unsqueeze(0), Scaling(), Settings()).fit(root, x)
+    _, defined = ConstantFitter(graph, x.unsqueeze(0), Settings()).fit(root, x)
     assert defined.tolist() == [False]
 
 

@@ -89,10 +89,10 @@ def test_constants_are_fitted_where_the_columns_are():
     one = torch.tensor([1])
     roots = torch.cat([graph.apply(0, [one]), graph.apply(1, [graph.apply(2, [one])])])
     columns = torch.linspace(-1, 1, 20, dtype=torch.float64).unsqueeze(0)
-    fitter = ConstantFitter(graph, columns, Scaling("affine"), Settings())
+    fitter = ConstantFitter(graph, columns, Settings())
     store = ConstantStore(graph, 1, columns)
     with SaysWhere():
-        constants, defined = fitter.fit(roots, columns[0] * 3)
+        constants, defined = fitter.fit(roots, columns[0] * 3, Scaling("affine"))
         store.put(0, roots, constants)
         store.get(0, roots)
     assert defined.all()

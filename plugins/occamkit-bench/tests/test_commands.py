@@ -74,6 +74,8 @@ def test_throughput_without_peers_or_data(monkeypatch, tmp_path):
         (["growth", "--plot", "nowhere/speed.svg"], "there is no folder"),
         (["paper", "--seeds", "0"], "0 is not in the range"),
         (["paper", "--task", "sin-3x"], "did you mean 'paper/sin-3x-2'"),
+        (["feynman", "--scale", "cubic"], "'cubic' is not one of"),
+        (["feynman", "--groups", "-1"], "-1 is not in the range"),
         (["speed"], "No such command 'speed'"),
     ],
 )

@@ -89,3 +89,9 @@ def test_the_command(monkeypatch, tmp_path):
     done = CliRunner().invoke(bench, ["feynman", "--seconds", "5", "--jobs", "1", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["summary"]["equations"] == 1
+
+
+def test_groups_are_asked_for_where_there_are_units():
+    assert FALL.task(1.0, 0.0, (), 4, "monomial")["search"]["groups"] == 4
+    assert FALL.task(1.0, 0.0, (), 4, "monomial")["fitness"]["scale"] == "monomial"
+    assert without_units(FALL).task(1.0, 0.0, (), 4)["search"]["groups"] == 0

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from occamkit.evaluate.constants import METHODS, ConstantFitter, Settings
 from occamkit.evaluate.duals import ForestModel
-from occamkit.evaluate.scaling import Scaling
 from occamkit.graph import Forester, Graph
 from occamkit.network import Layout, OccamNetwork, Sampler
 from occamkit.registry import Registry
@@ -39,7 +38,7 @@ def constants(functions: int, seed: int = 0) -> list[dict[str, Any]]:
 
 
 def _row(graph: Graph, roots: Tensor, columns: Tensor, targets: Tensor, settings: Settings) -> dict[str, Any]:
-    fitter = ConstantFitter(graph, columns, Scaling(), settings)
+    fitter = ConstantFitter(graph, columns, settings)
     count = int(graph.constants[roots[0]])
     started = time.process_time()
     fitter.fit(roots, targets[0])  # all to one target: how a step of the search does it

@@ -35,6 +35,21 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option("--random-constants", is_flag=True, help="Other numbers in place of the formula's own."),
             click.option("--proposers", default="", metavar="NAME,...", help="Proposers in place of the default ones."),
+            click.option(
+                "--groups",
+                default=0,
+                show_default=True,
+                type=click.IntRange(min=0),
+                help="Dimensionless groups that the network reads besides, at most; of equations with units.",
+            ),
+            click.option(
+                "--scale",
+                default="none",
+                show_default=True,
+                type=click.Choice(["none", "prefactor", "affine", "monomial"]),
+                metavar="KIND",
+                help="What is solved for around every function of the network: none, prefactor, affine or monomial.",
+            ),
             click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the runs."),
             click.option(
                 "--out",
@@ -82,6 +97,8 @@ def _measure(
     jobs: int,
     random_constants: bool,
     proposers: str,
+    groups: int,
+    scale: str,
     seed: int,
     out: Path | None,
     as_json: bool,
@@ -92,7 +109,7 @@ def _measure(
     wanted = chosen(equations, _names(only))
     if random_constants:
         wanted = [with_random_constants(one, seed) for one in wanted]
-    terms = Terms(seconds, noise, _names(proposers), seed)
+    terms = Terms(seconds, noise, _names(proposers), seed, groups, scale)
     rows = rediscover(wanted, terms, jobs, out, lambda text: click.echo(text, err=True))
     about = summary(rows)
     if as_json:

@@ -12,8 +12,11 @@ from typing import Any
 from occamkit.errors import DataError, UserError, did_you_mean
 from occamkit.task.formula import Call, Name, Node, Number, parse
 from occamkit.task.sources.pmlb import data_folder
+from occamkit.units import DIMENSIONLESS
+from occamkit.units import parse as parse_unit
 
 FEYNMAN_PRIMITIVES = ("add", "sub", "mul", "div", "square", "sqrt", "exp", "log", "sin", "cos", "asin")
+FITNESS = "occamkit:gaussian"
 FEYNMAN_POINTS = 1_000
 NGUYEN_SPLIT = {"valid": 0.2, "test": 0.0}
 """Of twenty points none are spared for a test: recovery is judged on fresh ones."""
@@ -46,8 +49,10 @@ class Equation:
         bounds = zip(self.low, self.high, strict=True)
         return dict(zip(self.variables, bounds, strict=True))
 
-    def task(self, seconds: float, noise: float, proposers: Sequence[str]) -> dict[str, Any]:
-        """Return the task document."""
+    def task(
+        self, seconds: float, noise: float, proposers: Sequence[str], groups: int = 0, scale: str = "none"
+    ) -> dict[str, Any]:
+        """Return the task document; groups are asked for where a column carries a unit."""
         columns = zip(self.variables, self.units, self.low, self.high, strict=True)
         data = {"source": "formula", "target": self.formula, "points": self.points, "noise": noise}
         document: dict[str, Any] = {
@@ -56,7 +61,11 @@ class Equation:
             "data": {**data, "split": dict(self.split)} if self.split else data,
             "inputs": [{"name": name, "unit": unit, "range": [low, high]} for name, unit, low, high in columns],
             "outputs": [{"name": self.output, "unit": self.output_unit}],
-            "search": {"primitives": [f"occamkit:{name}" for name in self.primitives]},
+            "search": {
+                "primitives": [f"occamkit:{name}" for name in self.primitives],
+                "groups": groups if any(parse_unit(unit).dim != DIMENSIONLESS for unit in self.units) else 0,
+            },
+            "fitness": {"name": FITNESS, "scale": scale},
             "stop": {"seconds": seconds},
         }
         return {**document, "proposers": [{"name": name} for name in proposers]} if proposers else document

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,14 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Terms:
-    """Under what terms equations are searched for."""
+    """Under what terms equations are searched for; groups and scale are those of a task."""
 
     seconds: float = 60.0
     noise: float = 0.0
     proposers: tuple[str, ...] = ()
     seed: int = 0
+    groups: int = 0
+    scale: str = "none"
 
 
 def rediscover(
@@ -53,15 +55,7 @@ def rediscover(
 
 def run_apart(equation: Equation, terms: Terms) -> dict[str, Any]:
     """Search for one equation in another process; what goes wrong there is told in the row."""
-    given = {
-        "equation": equation.to_dict(),
-        "terms": {
-            "seconds": terms.seconds,
-            "noise": terms.noise,
-            "proposers": list(terms.proposers),
-            "seed": terms.seed,
-        },
-    }
+    given = {"equation": equation.to_dict(), "terms": asdict(terms)}
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     try:
         done = subprocess.run(
@@ -101,7 +95,7 @@ def search(equation: Equation, terms: Terms) -> dict[str, Any]:
 
     one_thread()
     registry = Registry.load()
-    document = equation.task(terms.seconds, terms.noise, terms.proposers)
+    document = equation.task(terms.seconds, terms.noise, terms.proposers, terms.groups, terms.scale)
     task = PreparedTask(check_document(document, registry, Path()), registry, Path())
     started, spent = time.monotonic(), time.process_time()
     result = run(task, seed=terms.seed, device="cpu", registry=registry)

@@ -71,6 +71,41 @@ def scaling(variables: Sequence[Variable], unit: Unit) -> Scaling | None:
     return Scaling(start, tuple(_independent(groups(variables), count)))
 
 
+def scaling_of_some(variables: Sequence[Variable], able: Sequence[bool], unit: Unit) -> Scaling | None:
+    """Return the same where only some of the variables may take part; the others have the exponent zero."""
+    found = scaling([one for one, takes_part in zip(variables, able, strict=True) if takes_part], unit)
+    if found is None:
+        return None
+
+    def spread(exponents: Exponents) -> Exponents:
+        rest = iter(exponents)
+        return tuple(next(rest) if takes_part else Fraction(0) for takes_part in able)
+
+    return Scaling(spread(found.start), tuple(map(spread, found.basis)))
+
+
+def in_echelon(basis: Sequence[Exponents], order: Iterable[int]) -> tuple[list[Exponents], list[int]]:
+    """Return rows with the span of a basis, each of which alone moves one exponent, by one; and which that is.
+
+    order: the variables, those first whose exponents are to be moved alone.
+    """
+    left, rows, pivots = list(basis), list[Exponents](), list[int]()
+    for place in order:
+        pivot = next((row for row in left if row[place]), None)
+        if pivot is None:
+            continue
+        left.remove(pivot)
+        one = tuple(value / pivot[place] for value in pivot)
+        left, rows = ([_without(row, one, place) for row in part] for part in (left, rows))
+        rows.append(one)
+        pivots.append(place)
+    return rows, pivots
+
+
+def _without(row: Exponents, pivot: Exponents, place: int) -> Exponents:
+    return tuple(value - row[place] * other for value, other in zip(row, pivot, strict=True))
+
+
 def with_unit(variables: Sequence[Variable], unit: Dim) -> Exponents | None:
     """Return the simplest product of powers that has a unit, or None."""
     count = len(variables)
