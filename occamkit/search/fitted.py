@@ -36,10 +36,14 @@ Found = Iterator[Expression | None]
 
 @dataclass(frozen=True)
 class Round:
-    """A library with what is made of it: the output's spaces beside it, and its expressions with free numbers."""
+    """A library with what is made of it: the output's spaces beside it, and its expressions with free numbers.
+
+    plain: the output as it is, where logarithms are defined. inside: the output inside primitives.
+    """
 
     table: Table
-    spaces: list[Space]
+    plain: Space | None
+    inside: list[Space]
     free: Skeletons
 
 
@@ -55,17 +59,22 @@ def fitted(problem: SearchProblem, output: int, rows: int, expressions: int) -> 
 def _fitted(view: View, pool: Pool, expressions: int) -> Found:
     yield from _monomials(view, pool)
     rounds: list[Round] = []
-    plan = (input_groups(view, GROUPS[0]), input_groups(view, GROUPS[1]), active_groups(view, SHOWN))
-    for chosen in dict.fromkeys(one for one in plan if one):
-        parts = ingredients(view, chosen)
-        if not parts:
+    few, more, shown = input_groups(view, GROUPS[0]), input_groups(view, GROUPS[1]), active_groups(view, SHOWN)
+    # Without functions and with one number a library of the same size goes deeper: to the exponent of a bell curve.
+    for chosen, algebraic in dict.fromkeys([(few, False), (few, True), (more, False), (shown, False)]):
+        parts = ingredients(view, chosen)[: len(chosen) + 1 if algebraic else None]
+        if not chosen or not parts:
             continue
-        table = Table(view, parts)
+        table = Table(view, parts, algebraic)
         yield from table.library.grow(expressions)
-        spaces = [space(table, link.primitive) for link in view.links(noisy=True)]
-        here = Round(table, [one for one in spaces if one is not None], Skeletons(table))
+        plain, *inside = (space(table, link.primitive) for link in view.links(noisy=True))
+        here = Round(table, plain, [one for one in inside if one is not None], Skeletons(table))
         rounds.append(here)
         yield from _quick(here, pool, first=len(rounds) == 1)
+    for here in rounds:
+        for one in here.inside:
+            yield from _products(here.table, one, pool)
+        yield from _told(view, pool)
     for here in rounds:
         for image in images(view, VARIED_MONOMIALS):
             yield from varied_sums(here.table, pool, image, here.free.upto(0, FIRST_SKELETONS))
@@ -77,16 +86,16 @@ def _fitted(view: View, pool: Pool, expressions: int) -> Found:
         yield from _varied(here, pool, FIRST_SKELETONS, SKELETONS)
     for start, end in ((0, FIRST_SKELETONS), (FIRST_SKELETONS, SKELETONS)):
         for here in rounds:
-            for one in here.spaces:
+            for one in (*([here.plain] if here.plain is not None else []), *here.inside):
                 yield from varied(here.table, one, pool, here.free.upto(start, end), BESIDE)
                 yield from _told(view, pool)
 
 
 def _quick(here: Round, pool: Pool, first: bool) -> Found:
-    """Go through what is cheap: products, inside each primitive too, sums of the first library, a few free numbers."""
-    for one in here.spaces:
-        yield from _products(here.table, one, pool)
-    yield from _told(here.table.view, pool)
+    """Go through what is cheap: products, sums of the first library, a few free numbers."""
+    if here.plain is not None:
+        yield from _products(here.table, here.plain, pool)
+        yield from _told(here.table.view, pool)
     if first:
         yield from _sums(here.table, pool, 1)
         yield from _told(here.table.view, pool)
@@ -95,10 +104,9 @@ def _quick(here: Round, pool: Pool, first: bool) -> Found:
 
 def _varied(here: Round, pool: Pool, start: int, end: int) -> Found:
     """Fit the numbers inside expressions that stand alone, outside of all primitives."""
-    for one in here.spaces:
-        if one.link is None:
-            yield from varied(here.table, one, pool, here.free.upto(start, end), beside=0)
-    yield from _told(here.table.view, pool)
+    if here.plain is not None:
+        yield from varied(here.table, here.plain, pool, here.free.upto(start, end), beside=0)
+        yield from _told(here.table.view, pool)
 
 
 def _wide(table: Table, pool: Pool) -> Found:

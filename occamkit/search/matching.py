@@ -12,8 +12,8 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
-from occamkit.graph import Apply, Expression
-from occamkit.search.algebra import product, weighted_sum
+from occamkit.graph import Apply, Expression, Product
+from occamkit.search.algebra import Power, product, weighted_sum
 from occamkit.search.assemble import HOLDS, relative, solve_product, solve_sum
 from occamkit.search.tables import Table
 from occamkit.search.view import Link, View
@@ -43,9 +43,33 @@ class Image:
         whole = product(1.0, [(inside, 1), *view.factors(self.monomial)])
         if self.power == 1:
             return whole
-        root = product(1.0, [(whole, Fraction(1, self.power))])
-        negative = self.power % 2 == 0 and bool((view.target < 0).all())
-        return product(-1.0, [(root, 1)]) if negative else root
+        if self.power % 2:
+            return product(1.0, [(whole, Fraction(1, self.power))])
+        root = _root(view, whole, Fraction(1, self.power))
+        return product(-1.0, [(root, 1)]) if bool((view.target < 0).all()) else root
+
+
+def _root(view: View, whole: Expression, power: Fraction) -> Expression:
+    """Return a broken power of what is positive, taken of each factor that has one sign on all rows.
+
+    So sqrt((x - y)²) becomes x - y where x is larger, which goes on to be right where it is not.
+    """
+    factors = whole.factors if isinstance(whole, Product) else ((whole, 1),)
+    sign = whole.coefficient if isinstance(whole, Product) else 1.0
+    opened: list[tuple[Expression, Power]] = []
+    mixed: list[tuple[Expression, Power]] = []
+    for factor, exponent in factors:
+        values = view.evaluate(factor)
+        if bool((values > 0).all()):
+            opened.append((factor, exponent * power))
+        elif bool((values < 0).all()) and float(exponent).is_integer():
+            opened.append((product(-1.0, [(factor, 1)]), exponent * power))
+            sign *= -1 if int(exponent) % 2 else 1
+        else:
+            mixed.append((factor, exponent))
+    if mixed or sign <= 0:
+        return product(1.0, [*opened, (product(sign, mixed), power)])
+    return product(sign ** float(power), opened)
 
 
 def images(view: View, monomials: int, powers: Sequence[int] = POWERS) -> list[Image]:

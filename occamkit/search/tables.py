@@ -11,6 +11,7 @@ from occamkit.graph import Leaf
 from occamkit.protocols import Primitive
 from occamkit.search.active import active_groups
 from occamkit.search.assemble import Factor
+from occamkit.search.choice import plain_only
 from occamkit.search.library import Ingredient, Library
 from occamkit.search.problem import SearchProblem
 from occamkit.search.rows import Rows
@@ -36,10 +37,12 @@ class Table:
     terms: expressions without an offset.
     """
 
-    def __init__(self, view: View, ingredients: Sequence[Ingredient]) -> None:
+    def __init__(self, view: View, ingredients: Sequence[Ingredient], algebraic: bool = False) -> None:
+        """Start a library; an algebraic one does without primitives that take plain numbers alone."""
         values = torch.stack([view.evaluate(one.tree) for one in ingredients])[:, view.pick]
         self.view = view
-        self.library = Library(ingredients, values, view.problem.preferred(), view.discrete)
+        primitives = [one for one in view.problem.preferred() if not (algebraic and plain_only(one))]
+        self.library = Library(ingredients, values, primitives, view.discrete)
         nuisance = view.nuisance()[:, view.pick]
         self.factors = Rows(nuisance)
         self.terms = Rows(torch.ones_like(nuisance[:1]))
