@@ -54,7 +54,7 @@ def test_constants_and_distractors(
     y = 2.5 * a * np.sin(b) + 0.3
     y = y + noise * np.sqrt((y**2).mean()) * np.random.default_rng(4).normal(size=len(y))
     path = write(tmp_path / "data.csv", {**columns, "y": y})
-    shown = occamkit("fit", str(path), "--target", "y", "--seconds", "60", "--json", "--quiet")
+    shown = occamkit("fit", str(path), "--target", "y", "--seconds", "30", "--json", "--quiet")
     best = json.loads(shown.stdout)["outputs"][0]["best"]
     from occamkit.export import Usable
 
