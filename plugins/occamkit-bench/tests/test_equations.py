@@ -72,6 +72,23 @@ def test_a_run_goes_on_where_it_ended(tmp_path):
         rediscover([FALL], Terms(), 1, out, said.append)
 
 
+def test_runs_are_put_side_by_side(tmp_path):
+    found = {"name": "a", "recovered": True, "seconds": 1.5, "megabytes": 300}
+    missed = {"name": "b", "recovered": False, "seconds": 9.0, "megabytes": 400}
+    (tmp_path / "clean.jsonl").write_text(f"{json.dumps(found)}\n{json.dumps(missed)}\n")
+    (tmp_path / "noisy.jsonl").write_text(f"{json.dumps(missed)}\n")
+    shown = CliRunner().invoke(bench, ["compare", str(tmp_path / "clean.jsonl"), str(tmp_path / "noisy.jsonl")])
+    assert shown.output.splitlines() == [
+        "| Equation | clean | noisy |",
+        "| --- | --- | --- |",
+        "| a | 1.50 | not run |",
+        "| b |  |  |",
+        "| **recovered** | 1 of 2 | 0 of 1 |",
+        "| median s of these | 1.50 | 0.00 |",
+        "| most memory, MB | 400 | 400 |",
+    ]
+
+
 def test_what_fails_is_told_and_costs_one_row():
     broken = Equation("broken", "g*(", "d", "m", ("g",), ("m",), (1,), (5,), 100, ("mul",))
     (row,) = rediscover([broken], Terms(seconds=1), 1, None, lambda text: None)

@@ -89,6 +89,25 @@ def nguyen(**options: Any) -> None:
     _measure(equations(), **options)
 
 
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@json_option
+def compare(files: tuple[Path, ...], as_json: bool) -> None:
+    """Put the FILES that `feynman --out` or `nguyen --out` wrote side by side, as a table in Markdown.
+
+    A cell holds the seconds after which the search ended, or nothing where the equation was missed. Columns are called
+    like the files.
+    """
+    from occamkit_bench.rediscover import side_by_side, stored, summary
+
+    columns = {file.stem: stored(file) for file in files}
+    if as_json:
+        emit_json({name: {"rows": list(rows.values()), "summary": summary(list(rows.values()))}
+                   for name, rows in columns.items()})  # fmt: skip
+        return
+    click.echo("\n".join(side_by_side(columns)))
+
+
 def _measure(
     equations: list[Any],
     noise: float,

@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,7 +41,7 @@ def rediscover(
     equations: Sequence[Equation], terms: Terms, jobs: int, out: Path | None, report: Report
 ) -> list[dict[str, Any]]:
     """Search for each equation; one row for each, in order. Rows that `out` has already are not run again."""
-    known = _stored(out)
+    known = stored(out)
     left = [one for one in equations if one.name not in known]
     with ThreadPoolExecutor(jobs) as pool:
         for place, row in enumerate(pool.map(lambda one: run_apart(one, terms), left), len(equations) - len(left) + 1):
@@ -147,6 +147,24 @@ def describe(row: dict[str, Any]) -> str:
     return f"{row['name']}: {state} in {row['seconds']:.2f} s ({row.get('proposer', 'nothing')}): {row['found']}"
 
 
+def side_by_side(columns: Mapping[str, Mapping[str, dict[str, Any]]]) -> list[str]:
+    """Return a table in Markdown: a row for each equation, and the seconds of those that were recovered."""
+    names = list(dict.fromkeys(name for rows in columns.values() for name in rows))
+    lines = [["Equation", *columns], ["---"] * (len(columns) + 1)]
+    lines += [[name, *(_cell(rows.get(name)) for rows in columns.values())] for name in names]
+    about = [summary(list(rows.values())) for rows in columns.values()]
+    lines.append(["**recovered**", *(f"{one['recovered']} of {one['equations']}" for one in about)])
+    lines.append(["median s of these", *(f"{one['median_seconds_of_recovered'] or 0:.2f}" for one in about)])
+    lines.append(["most memory, MB", *(str(one["peak_megabytes"]) for one in about)])
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def _cell(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "not run"
+    return f"{row['seconds']:.2f}" if row["recovered"] else ""
+
+
 def _failed(equation: Equation, why: str) -> dict[str, Any]:
     return {
         "name": equation.name,
@@ -158,7 +176,8 @@ def _failed(equation: Equation, why: str) -> dict[str, Any]:
     }
 
 
-def _stored(out: Path | None) -> dict[str, dict[str, Any]]:
+def stored(out: Path | None) -> dict[str, dict[str, Any]]:
+    """Return the rows that a file holds, by name; none if it is not there yet."""
     if out is None or not out.exists():
         if out is not None and not out.parent.is_dir():
             raise UserError(f"--out: there is no folder {str(out.parent)!r}")
