@@ -67,7 +67,9 @@ def _fitted(view: View, pool: Pool, expressions: int) -> Found:
             continue
         table = Table(view, parts, algebraic)
         yield from table.library.grow(expressions)
-        plain, *inside = (space(table, link.primitive) for link in view.links(noisy=True))
+        plain, inside = (yield from space(table, None)), []
+        for link in view.links(noisy=True)[1:]:
+            inside.append((yield from space(table, link.primitive)))
         here = Round(table, plain, [one for one in inside if one is not None], Skeletons(table))
         rounds.append(here)
         yield from _quick(here, pool, first=len(rounds) == 1)
@@ -112,7 +114,7 @@ def _varied(here: Round, pool: Pool, start: int, end: int) -> Found:
 def _wide(table: Table, pool: Pool) -> Found:
     """Go through the products of a library that is larger than is usual."""
     yield from table.library.grow(WIDE)
-    here = space(table, None)
+    here = yield from space(table, None)
     if here is not None:
         yield from _products(table, here, pool, PAIRED_WIDE)
         yield from _told(table.view, pool)
@@ -125,7 +127,7 @@ def _monomials(view: View, pool: Pool) -> Found:
         return
     table = Table(view, parts)
     for link in view.links(noisy=True):
-        here = space(table, link.primitive)
+        here = yield from space(table, link.primitive)
         made = None if here is None else draft(table, here, ())
         if made is not None:
             pool.add_draft(made)
@@ -137,7 +139,7 @@ def _products(table: Table, here: Space, pool: Pool, paired: int = PAIRED) -> Fo
         made = None if rows is None else draft(table, here, rows)
         if made is not None:
             pool.add_draft(made)
-        if place % 20 == 0:
+        if rows is None or place % 20 == 0:
             yield None
 
 
@@ -149,7 +151,7 @@ def _sums(table: Table, pool: Pool, power: int) -> Found:
     for place, chosen in enumerate(sums_of(terms)):
         if chosen is not None:
             add_sum(table, pool, terms, chosen)
-        if place % 20 == 0:
+        if chosen is None or place % 20 == 0:
             yield None
 
 

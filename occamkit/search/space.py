@@ -5,6 +5,7 @@ Noise is taken to be alike on all rows, so a row counts in logarithms by the siz
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,6 +20,8 @@ from occamkit.search.tables import EXPONENT, FACTOR, Table
 from occamkit.search.vary import Projected
 from occamkit.task.dimensions import Exponents
 
+CHUNK = 4_000
+"""Expressions that are brought to logarithms at once: a tenth of a second."""
 SMALL_TARGET = 0.05
 """Rows whose target is below this part of its usual size say nothing in logarithms."""
 
@@ -42,8 +45,11 @@ class Space:
         return unit
 
 
-def space(table: Table, link: Primitive | None) -> Space | None:
-    """Return the space of a table for the output itself or inside a primitive; None where logarithms are undefined."""
+def space(table: Table, link: Primitive | None) -> Generator[None, None, Space | None]:
+    """Return the space of a table for the output itself or inside a primitive, after some breaths.
+
+    None where logarithms are undefined.
+    """
     view, pick = table.view, table.view.pick
     target, weight = (view.target, torch.ones_like(view.target)) if link is None else linked(view, link)
     weight = (weight * target.abs())[pick]
@@ -66,13 +72,15 @@ def space(table: Table, link: Primitive | None) -> Space | None:
     library = table.library
     numbers = torch.arange(1, library.count + 1)
     numbers = numbers[~library.constant[1:]]
-    values = library.values.index_select(0, numbers)
-    inner = values.abs().log()
-    defined = torch.nonzero(torch.isfinite(inner).all(1)).squeeze(1)
-    rows.add(inner[defined] * weight, numbers[defined], FACTOR)
-    if table.raiser is not None:
-        small = torch.nonzero((values.abs().amax(1) < 700) & (library.nested[numbers] == 0)).squeeze(1)
-        rows.add(values[small] * weight, numbers[small], EXPONENT)
+    for some in torch.split(numbers, CHUNK):
+        values = library.values.index_select(0, some)
+        inner = values.abs().log()
+        defined = torch.nonzero(torch.isfinite(inner).all(1)).squeeze(1)
+        rows.add(inner[defined] * weight, some[defined], FACTOR)
+        if table.raiser is not None:
+            small = torch.nonzero((values.abs().amax(1) < 700) & (library.nested[some] == 0)).squeeze(1)
+            rows.add(values[small] * weight, some[small], EXPONENT)
+        yield None
     rows.sort(rows.source)
     costs = library.sizes(rows.source) + PLAIN_ONLY * (library.nested[rows.source] + (rows.kind == EXPONENT))
     columns = {name: column[pick] for name, column in view.named.items()}
