@@ -82,8 +82,6 @@ def _fitted(view: View, pool: Pool, expressions: int) -> Found:
             yield from varied_sums(here.table, pool, image, here.free.upto(0, FIRST_SKELETONS))
         yield from _told(view, pool)
         yield from _wide(here.table, pool)
-    for power in SUM_POWERS:
-        yield from _sums(rounds[0].table, pool, power) if rounds else ()
     for here in rounds:
         yield from _varied(here, pool, FIRST_SKELETONS, SKELETONS)
     for start, end in ((0, FIRST_SKELETONS), (FIRST_SKELETONS, SKELETONS)):
@@ -102,6 +100,8 @@ def _quick(here: Round, pool: Pool, first: bool) -> Found:
         yield from _sums(here.table, pool, 1)
         yield from _told(here.table.view, pool)
     yield from _varied(here, pool, 0, FIRST_SKELETONS)
+    for power in SUM_POWERS if first else ():
+        yield from _sums(here.table, pool, power)
 
 
 def _varied(here: Round, pool: Pool, start: int, end: int) -> Found:

@@ -10,6 +10,8 @@ from annotated_types import Ge
 
 from occamkit import Proposal, SearchBudget, SearchProblem, search
 
+BREATHS = 3
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -30,7 +32,14 @@ class Fit:
         for output in range(len(problem.outputs)):
             if problem.solved(output):
                 continue
+            breaths = 0
             for found in search.fitted(problem, output, self.rows, self.expressions):
-                yield None if found is None else Proposal(found, output)
                 if budget.over():
                     return
+                if found is not None:
+                    yield Proposal(found, output)
+                    continue
+                breaths += 1
+                # Its steps are short ones: several make a turn like the others'.
+                if breaths % BREATHS == 0:
+                    yield None
