@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 from occamkit_bench import throughput as room
@@ -103,4 +104,4 @@ def test_every_command_and_option_has_help():
     for command in (bench, *bench.commands.values()):
         assert command.help
         for option in command.params:
-            assert getattr(option, "help", "given"), (command.name, option.name)
+            assert not isinstance(option, click.Option) or option.help, (command.name, option.name)
