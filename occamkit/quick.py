@@ -205,7 +205,10 @@ def _varied(seen: Glance, names: Sequence[str]) -> tuple[list[str], list[str]]:
 def _screened(
     seen: Glance, names: list[str], target: str, shares: tuple[float, float], seed: int
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that the search gets, and a line that says so when they are not all; no test row is read."""
+    """Return the columns that the search gets, and a line that says so when they are not all.
+
+    No test row is read, unless rows with gaps are dropped later: then the parts are cut anew, and some may have been.
+    """
     if len(names) <= MOST_INPUTS:
         return names, []
     *_, test = split_rows(seen.rows, *shares, seed)

@@ -60,7 +60,7 @@ def _fitted(view: View, pool: Pool, expressions: int) -> Found:
     yield from _monomials(view, pool)
     rounds: list[Round] = []
     few, more, shown = input_groups(view, GROUPS[0]), input_groups(view, GROUPS[1]), active_groups(view, SHOWN)
-    # Without functions and with one number a library of the same size goes deeper: to the exponent of a bell curve.
+    # Without functions and with one number a library of the same size goes deeper.
     for chosen, algebraic in dict.fromkeys([(few, False), (few, True), (more, False), (shown, False)]):
         parts = ingredients(view, chosen)[: len(chosen) + 1 if algebraic else None]
         if not chosen or not parts:

@@ -5,7 +5,7 @@ Every function here yields formulas, and None where others may take a turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -226,6 +226,3 @@ def _inside(link: Link, tree: Expression | None) -> Expression | None:
     if tree is None or link.primitive is None:
         return tree
     return Apply(link.primitive, (tree,))
-
-
-Matcher = Callable[[Table], Found]
