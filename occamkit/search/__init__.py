@@ -24,7 +24,7 @@ from occamkit.search.algebra import product, weighted_sum
 from occamkit.search.choice import cost, description_length
 from occamkit.search.fitted import fitted
 from occamkit.search.library import Ingredient, Library
-from occamkit.search.matching import Found, images, monomials, pairs, peels, singles, sums, triples
+from occamkit.search.matching import Found, images, monomials, pairs, peeled_pairs, peels, singles, sums, triples
 from occamkit.search.parity import Parities
 from occamkit.search.problem import Proposal, SearchBudget, SearchProblem
 from occamkit.search.tables import Stage, Table, shared_view, stages, tables
@@ -49,6 +49,7 @@ __all__ = [
     "images",
     "monomials",
     "pairs",
+    "peeled_pairs",
     "peels",
     "product",
     "scaling",

@@ -26,13 +26,15 @@ LARGEST_FACTOR_POWER = 4
 MOVES = (Fraction(1, 2), Fraction(-1, 2), Fraction(1), Fraction(-1))
 MOST_MOVES = 4
 ALL_BUT_EXACT = 1e-9
+SMALL_TARGET = 0.05
+"""Rows that count for less than this part of the usual say nothing in logarithms."""
 NOISE_STEP = 0.05
 """Noise, as a part of the target's spread, that the slope of an inverse is taken over."""
 
 
 @dataclass(frozen=True)
 class Draft:
-    """link(a · Π x^k · Π factor^p); an exponential factor has its exponent's weight in place of p."""
+    """link(a · Π x^k · Π factor^p); an exponential factor has no p, the weight in its exponent is solved for."""
 
     exponents: Exponents
     factors: tuple[tuple[Factor, Power], ...]
@@ -123,9 +125,11 @@ class Pool:
             tree = first
             while tree not in self._pruned:
                 self._pruned.add(tree)
-                tried = [fit_constants(less, self.view.named, self.view.target) for less in with_less(tree)]
-                tree = min([tree, *tried], key=self.add)
-                yield None
+                tried = [tree]
+                for less in with_less(tree):
+                    tried.append(fit_constants(less, self.view.named, self.view.target))
+                    yield None
+                tree = min(tried, key=self.add)
 
     def best(self, most: int) -> list[Expression]:
         """Return the shortest formulas."""
@@ -156,8 +160,11 @@ class Pool:
         return self._values[tree]
 
     def _completed(self, draft: Draft) -> Expression | None:
-        """Return a draft as a formula, its factor solved for."""
+        """Return a draft as a formula, its factor and the weights in exponents solved for."""
         view = self.view
+        target, weight = (view.target, torch.ones_like(view.target))
+        if draft.link is not None:
+            target, weight = linked(view, draft.link)
         parts: list[tuple[Expression, Power]] = []
         bare = torch.ones_like(view.target)
         for leaf, exponent, column in zip(view.leaves, draft.exponents, view.columns, strict=True):
@@ -165,24 +172,46 @@ class Pool:
                 parts.append(raised(leaf, exponent, column))
                 bare = bare * _power(column, exponent)
         for factor, power in draft.factors:
-            values = self.values(factor.tree)
             if factor.inside is None:
+                values = self.values(factor.tree)
                 parts.append(raised(factor.tree, power, values))
                 bare = bare * _power(values, power)
-            else:
-                scaled = product(float(power) / factor.log_base, [(factor.tree, 1)])
-                parts.append((Apply(factor.inside, (scaled,)), Fraction(1)))
-                bare = bare * factor.inside.call(float(power) / factor.log_base * values)
-        target, weight = view.target, torch.ones_like(bare)
-        if draft.link is not None:
-            target, weight = linked(view, draft.link)
+        exponents = [factor for factor, _ in draft.factors if factor.inside is not None]
+        if exponents:
+            values = torch.stack([self.values(factor.tree) for factor in exponents])  # [e, n]
+            solved = _exponent_weights(target / bare, values, weight * target.abs())
+            if solved is None:
+                return None
+            for factor, power, row in zip(exponents, solved, values, strict=True):
+                assert factor.inside is not None
+                parts.append(
+                    (Apply(factor.inside, (product(power / factor.log_base, [(factor.tree, 1)]),)), Fraction(1))
+                )
+                bare = bare * factor.inside.call(power / factor.log_base * row)
         if not bool(torch.isfinite(bare).all()):
             return None
         square = float((bare * weight).square().sum())
         if not 0 < square < math.inf:
             return None
-        inside = product(float((bare * target * weight.square()).sum()) / square, parts)
-        return inside if draft.link is None else Apply(draft.link, (inside,))
+        whole = product(float((bare * target * weight.square()).sum()) / square, parts)
+        return whole if draft.link is None else Apply(draft.link, (whole,))
+
+
+def _exponent_weights(target: Tensor, values: Tensor, weight: Tensor) -> list[float] | None:
+    """Return w with log|target| = const + Σ w · values [e, n], each row counted by its weight; None if undefined.
+
+    They depend on the other exponents, so they are solved for again whenever one of those was rounded or moved.
+    """
+    logs = target.abs().log()
+    usable = torch.isfinite(logs) & (weight > SMALL_TARGET * weight.mean())
+    if int(usable.sum()) <= len(values) + 1:
+        return None
+    design = torch.cat([torch.ones_like(values[:1]), values])[:, usable] * weight[usable]
+    if not bool(torch.isfinite(design).all()):
+        return None
+    size = design.norm(dim=1).clamp(min=1e-300)
+    solved = torch.linalg.lstsq((design / size[:, None]).T, logs[usable] * weight[usable], driver="gelsd").solution
+    return list((solved / size).tolist())[1:]
 
 
 def linked(view: View, link: Primitive) -> tuple[Tensor, Tensor]:

@@ -12,9 +12,10 @@ from occamkit.search.algebra import product
 from occamkit.search.choice import numbers
 from occamkit.search.drafts import Pool
 from occamkit.search.matching import images
+from occamkit.search.polynomials import polynomials
 from occamkit.search.problem import SearchProblem
 from occamkit.search.space import Space, space
-from occamkit.search.tables import Table, ingredients, input_groups
+from occamkit.search.tables import Table, divided, ingredients, input_groups
 from occamkit.search.terms import add_sum, sums_of, terms_of, varied_sums
 from occamkit.search.tolerant import PAIRED, Skeletons, draft, screen, varied
 from occamkit.search.vary import fit_constants
@@ -27,6 +28,7 @@ FIRST_SKELETONS, SKELETONS = 40, 120
 BESIDE = 24
 POLISHED, REFINED, PRUNED, PROPOSED = 12, 30, 6, 20
 SUM_POWERS = (2, -1)
+POLYNOMIAL_POWERS = (1, -1, 2, -2)
 VARIED_MONOMIALS = 2
 NEARLY_ONE = 0.05
 """A factor so near to one is tried without: a formula with a number less is shorter."""
@@ -58,6 +60,10 @@ def fitted(problem: SearchProblem, output: int, rows: int, expressions: int) -> 
 
 def _fitted(view: View, pool: Pool, expressions: int) -> Found:
     yield from _monomials(view, pool)
+    rest = yield from divided(view)
+    for seen in (view,) if rest is None else (view, rest):
+        yield from polynomials(seen, pool, POLYNOMIAL_POWERS)
+        yield from _told(view, pool)
     rounds: list[Round] = []
     few, more, shown = input_groups(view, GROUPS[0]), input_groups(view, GROUPS[1]), active_groups(view, SHOWN)
     # Without functions and with one number a library of the same size goes deeper.

@@ -5,6 +5,7 @@ Every function here yields formulas, and None where others may take a turn.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +25,7 @@ POWERS = (1, -1, 2, -2)
 """Powers of the output that are taken to be a sum. Even ones lose the sign, so they come last."""
 WEIGHTS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """What a term that is taken away may be multiplied by."""
+SIGNS = (1.0, -1.0)
 CHUNK = 20_000
 DWARFS = 1e4
 
@@ -75,7 +77,7 @@ def _root(view: View, whole: Expression, power: Fraction) -> Expression:
 def images(view: View, monomials: int, powers: Sequence[int] = POWERS) -> list[Image]:
     """Return the images of the output under simple powers, divided by the simplest products with their unit."""
     found = []
-    unit = view.problem.outputs[view.output].unit
+    unit = view.unit
     size = view.target.abs()
     for power in powers:
         if power < 0 and bool((size < 1e-9 * size.max()).any()):
@@ -175,6 +177,24 @@ def peels(table: Table, seen: Sequence[Image], first: int, last: int) -> Found:
             for weight in WEIGHTS:
                 yield from _peeled(table, image, numbers, here - weight * terms, weight)
             yield None
+
+
+def peeled_pairs(table: Table, seen: Sequence[Image], last: int) -> Found:
+    """Yield sums of one of the first expressions, or less it, and a product of powers and two expressions."""
+    view, rows = table.view, table.factors
+    nothing = (Fraction(0),) * len(view.variables)
+    for image, number, weight in itertools.product(seen, range(1, min(last, table.library.count) + 1), SIGNS):
+        term = table.library.tree(number)
+        rest = image.target - weight * view.evaluate(term)
+        logs = rest[view.pick].abs().log()
+        if not bool(torch.isfinite(logs).all()):
+            continue
+        unit, share = rows.unit(logs.unsqueeze(0))
+        for pair in rows.pairs(unit[0], most=10) if float(share) > 1e-7 else ():
+            solved = solve_product(view, rest, nothing, [table.factor(row) for row in pair])
+            if solved is not None:
+                yield image.back(view, weighted_sum(0.0, [(weight, term), (1.0, solved)]))
+        yield None
 
 
 def _peeled(table: Table, image: Image, numbers: Tensor, left: Tensor, weight: float) -> Found:

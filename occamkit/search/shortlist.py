@@ -14,6 +14,7 @@ from torch import Tensor
 
 from occamkit.search.choice import PRICE
 from occamkit.search.drafts import LARGEST_FACTOR_POWER, LARGEST_POWER, linked
+from occamkit.search.rounding import solve_and_round
 from occamkit.search.space import Space
 from occamkit.search.tables import EXPONENT, Table
 
@@ -37,9 +38,11 @@ def _lengths(table: Table, here: Space, pairs: Tensor) -> Tensor:
     view, pick = table.view, table.view.pick
     features, odd = _features(table, here, pairs)  # [k, 2, P], [k, 2, P]
     exponential = here.rows.kind[pairs] == EXPONENT  # [k, 2]
-    solved = _solved(here, features)  # [k, z + 2]
-    along = (2 * solved[:, 1:-2]).round() / 2  # [k, z - 1]
-    powers = torch.where(exponential, solved[:, -2:], (2 * solved[:, -2:]).round() / 2)  # [k, 2]
+    front = here.nuisance.expand(len(pairs), *here.nuisance.shape)
+    halves = torch.cat([torch.ones(front.shape[:2], dtype=torch.bool), ~exponential], 1)
+    halves[:, 0] = False  # the logarithm of the factor in front
+    solved = solve_and_round(torch.cat([front, features * here.goal.weight], 1), here.logs, halves)  # [k, z + 2]
+    along, powers = solved[:, 1:-2], solved[:, -2:]  # [k, z - 1], [k, 2]
     basis = view.logs.new_tensor([[float(one) for one in row] for row in view.scale.basis]).reshape(
         -1, len(view.leaves)
     )
@@ -66,20 +69,6 @@ def _features(table: Table, here: Space, pairs: Tensor) -> tuple[Tensor, Tensor]
     values = table.library.values.index_select(0, source.flatten()).view(*source.shape, -1)
     factors = (kind != EXPONENT).unsqueeze(2)
     return torch.where(factors, values.abs().clamp(min=_TINY).log(), values), (factors & (values < 0)).double()
-
-
-def _solved(here: Space, features: Tensor) -> Tensor:
-    """Return the weights of what stands in front and of two features each, in weighted logarithms: [k, z + 2]."""
-    weighted = features * here.goal.weight
-    many, front = len(features), here.nuisance
-    design = torch.cat([front.expand(many, *front.shape), weighted], 1)  # [k, z + 2, P]
-    length = design.norm(dim=2, keepdim=True).clamp(min=_TINY)
-    design = design / length
-    normal = design @ design.transpose(1, 2)
-    normal = normal + 1e-10 * torch.eye(normal.shape[1], dtype=normal.dtype)
-    solved, _ = torch.linalg.solve_ex(normal, design @ here.logs)
-    weights: Tensor = solved / length.squeeze(2)
-    return weights
 
 
 def _is_odd(powers: Tensor) -> Tensor:

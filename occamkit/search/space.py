@@ -22,6 +22,10 @@ from occamkit.task.dimensions import Exponents
 
 CHUNK = 4_000
 """Expressions that are brought to logarithms at once: a tenth of a second."""
+FEWEST, FEWEST_ROWS = 0.15, 8
+"""With fewer rows that say something, as a part of all of them or by number, there is nothing to compare."""
+DEVIATIONS, SMALL_NOISE = 3.0, 0.25
+"""Rows within so many deviations of noise say nothing in logarithms; noise is less than this part of the target."""
 SMALL_TARGET = 0.05
 """Rows whose target is below this part of its usual size say nothing in logarithms."""
 
@@ -55,10 +59,11 @@ def space(table: Table, link: Primitive | None) -> Generator[None, None, Space |
     weight = (weight * target.abs())[pick]
     if link is None:
         # By the median where a few rows are far larger than all others.
-        usual = min(float(target.square().mean().sqrt()), 2 * float(target.abs().median()))
-        weight = torch.where(weight < SMALL_TARGET * usual, 0.0, weight)
+        size = float(target.square().mean().sqrt())
+        usual = min(size, 2 * float(target.abs().median()))
+        weight = torch.where(weight < max(SMALL_TARGET * usual, _noise(target, size)), 0.0, weight)
     positive = weight[weight > 0]
-    if positive.numel() < 0.6 * weight.numel():
+    if positive.numel() < max(FEWEST_ROWS, FEWEST * weight.numel()):
         return None
     weight = weight.clamp(max=20 * float(positive.median()))
     weight = weight / weight.max()
@@ -86,3 +91,10 @@ def space(table: Table, link: Primitive | None) -> Generator[None, None, Space |
     columns = {name: column[pick] for name, column in view.named.items()}
     goal = Projected(rows.project(logs.unsqueeze(0))[0], rows.basis, weight, columns, rows.basis)
     return Space(link, start, goal, logs, nuisance, rows, costs.double())
+
+
+def _noise(target: Tensor, size: float) -> float:
+    """Return below what size rows are noise, as far as signs tell: a few small ones of the other sign are no signal."""
+    other = target[target < 0] if float(target.sum()) > 0 else target[target > 0]
+    deviation = float(other.square().mean().sqrt()) if other.numel() else 0.0
+    return DEVIATIONS * deviation if deviation < SMALL_NOISE * size else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +15,7 @@ from occamkit.search.choice import plain_only
 from occamkit.search.library import Ingredient, Library
 from occamkit.search.problem import SearchProblem
 from occamkit.search.rows import Rows
+from occamkit.search.separable import power_inputs
 from occamkit.search.view import View, exponential
 from occamkit.task.dimensions import Exponents, groups
 from occamkit.units import DIMENSIONLESS
@@ -24,6 +25,8 @@ MOST_ROWS = 1_500_000
 CHUNK = 20_000
 """Expressions that are projected at once: some hundredths of a second."""
 LARGEST_EXPONENT = 700.0
+SMALL, MEDIUM, LARGE, HUGE = 3_000, 30_000, 120_000, 300_000
+"""Sizes of libraries."""
 FEW_INPUTS = 5
 """Products of all inputs are gone through for so many of them."""
 FACTOR, EXPONENT, TERM = 0, 1, 2
@@ -94,16 +97,17 @@ class Table:
 class Stage:
     """How far to go with one set of ingredients; deep: try also what takes long."""
 
+    view: View
     ingredients: tuple[Exponents, ...]
     most: int
     deep: bool = False
 
 
-def tables(problem: SearchProblem, view: View, stage: Stage) -> Table:
+def tables(problem: SearchProblem, stage: Stage) -> Table:
     """Return the table of a stage; proposers that ask for the same share it, and those long unused are dropped."""
     kept: dict[tuple[int, tuple[Exponents, ...]], Table] = problem.shared.setdefault("tables", {})
-    key = (view.output, stage.ingredients)
-    table = kept.pop(key, None) or Table(view, ingredients(view, stage.ingredients))
+    key = (stage.view.output, stage.ingredients)
+    table = kept.pop(key, None) or Table(stage.view, ingredients(stage.view, stage.ingredients))
     kept[key] = table  # last, as the one used last
     for other in list(kept):
         if sum(map(len, kept.values())) + 3 * stage.most > MOST_ROWS and other != key:
@@ -141,24 +145,46 @@ def _place(exponents: Exponents) -> int:
     return next(place for place, one in enumerate(exponents) if one)
 
 
-def stages(view: View) -> Iterator[Stage]:
-    """Yield what to search through, the cheap first: few groups before many, small libraries before large ones."""
+def stages(view: View) -> Iterator[Stage | None]:
+    """Yield what to search through, few groups before many and small libraries before large ones, with breaths.
+
+    After the quick ones the output is also divided by the inputs that are nothing but factors of it, if there are any.
+    """
     few, more, many = (input_groups(view, most) for most in (4, 14, 30))
-    small, medium, large, huge = 3_000, 30_000, 120_000, 300_000
     if any(one.unit != DIMENSIONLESS for one in view.plain):
-        plan = [(few, small), (few, medium), (more, medium), (few, 0), (more, 0), (few, large), (many, large)]
-        plan += [(few, 0), (many, 0), (few, huge), (more, huge), (few, 0), (more, 0)]
+        first = [(few, SMALL), (few, MEDIUM), (more, MEDIUM)]
+        last = [(few, 0), (more, 0), (few, LARGE), (many, LARGE)]
+        last += [(few, 0), (many, 0), (few, HUGE), (more, HUGE), (few, 0), (more, 0)]
     else:
         shown, low = active_groups(view, 14), tuple(view.low(40))
         low = low if len(view.variables) <= FEW_INPUTS else ()
-        plan = [(few, small), (shown[:4], small), (low, medium), (shown[:4], medium), (few, medium), (shown, medium)]
-        plan += [(few, 0), (shown[:4], 0), (low, 0), (shown, 0), (low[:14], large), (few, large), (shown[:4], large)]
-        plan += [(few, 0), (low[:14], 0), (shown[:4], 0), (few, huge), (low[:14], huge), (shown[:8], huge), (few, 0)]
+        first = [(few, SMALL), (shown[:4], SMALL), (low, MEDIUM), (shown[:4], MEDIUM), (few, MEDIUM), (shown, MEDIUM)]
+        last = [(few, 0), (shown[:4], 0), (low, 0), (shown, 0), (low[:14], LARGE), (few, LARGE), (shown[:4], LARGE)]
+        last += [(few, 0), (low[:14], 0), (shown[:4], 0), (few, HUGE), (low[:14], HUGE), (shown[:8], HUGE), (few, 0)]
+    yield from _distinct(view, first)
+    rest = yield from divided(view)
+    if rest is not None:
+        groups_left = input_groups(rest, 4)
+        yield from _distinct(rest, [(groups_left, MEDIUM), (groups_left, 0), (groups_left, LARGE), (groups_left, 0)])
+    yield from _distinct(view, [*first, *last], done=len(first))
+
+
+def divided(view: View) -> Generator[None, None, View | None]:
+    """Return the view of an output without the inputs that are nothing but factors of it, found once; None if none."""
+    shared, key = view.problem.shared, ("power inputs", view.output)
+    if key not in shared:
+        shared[key] = yield from power_inputs(view)
+    return None if shared[key] is None else view.divided(*shared[key])
+
+
+def _distinct(view: View, plan: Sequence[tuple[tuple[Exponents, ...], int]], done: int = 0) -> Iterator[Stage]:
+    """Yield the stages of a plan, each once, but for the first that are done; a size of zero: the one before, deep."""
     seen: set[tuple[tuple[Exponents, ...], int]] = set()
     grown: dict[tuple[Exponents, ...], int] = {}
-    for chosen, most in plan:
+    for place, (chosen, most) in enumerate(plan):
         size = most or grown.get(chosen, 0)
         if chosen and size and (chosen, size if most else -size) not in seen:
             seen.add((chosen, size if most else -size))
             grown[chosen] = max(size, grown.get(chosen, 0))
-            yield Stage(chosen, size, deep=not most)
+            if place >= done:
+                yield Stage(view, chosen, size, deep=not most)

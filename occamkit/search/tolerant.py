@@ -15,6 +15,7 @@ from torch import Tensor
 from occamkit.search.assemble import Factor, solve_product
 from occamkit.search.choice import PLAIN_ONLY, PRICE
 from occamkit.search.drafts import LARGEST_FACTOR_POWER, LARGEST_POWER, Draft, Pool, linked
+from occamkit.search.rounding import solve_and_round
 from occamkit.search.rows import best_pairs
 from occamkit.search.shortlist import shortest
 from occamkit.search.space import Space
@@ -75,16 +76,19 @@ def drafted(view: View, here: Space, factors: Sequence[Factor], features: Sequen
     design = torch.stack([*here.nuisance, *features])
     if not bool(torch.isfinite(design).all()):
         return None
-    solved = torch.linalg.lstsq(design.T, here.logs, driver="gelsd").solution.tolist()
+    halves = torch.tensor(
+        [[place > 0 for place in range(len(here.nuisance))] + [one.inside is None for one in factors]]
+    )
+    solved = solve_and_round(design.unsqueeze(0), here.logs, halves)[0].tolist()
     exponents = here.start
     for weight, row in zip(solved[1 : len(here.nuisance)], view.scale.basis, strict=True):
-        exponents = tuple(old + _half(weight) * more for old, more in zip(exponents, row, strict=True))
+        exponents = tuple(old + Fraction(weight) * more for old, more in zip(exponents, row, strict=True))
     if any(abs(one) > LARGEST_POWER for one in exponents):
         return None
     powers = []
     for factor, weight in zip(factors, solved[len(here.nuisance) :], strict=True):
-        power = weight if factor.inside is not None else _half(weight)
-        if power == 0 or (factor.inside is None and abs(power) > LARGEST_FACTOR_POWER):
+        power = Fraction(1) if factor.inside is not None else Fraction(weight)
+        if power == 0 or abs(power) > LARGEST_FACTOR_POWER:
             return None
         powers.append((factor, power))
     return Draft(exponents, tuple(powers), here.link)
@@ -182,7 +186,3 @@ def _enter(view: View, here: Space, pool: Pool, factors: Sequence[Factor], left:
     made = drafted(view, here, factors, [feature_of(view, one) * here.goal.weight for one in factors])
     if made is not None:
         pool.add_draft(made)
-
-
-def _half(weight: float) -> Fraction:
-    return Fraction(round(2 * weight), 2)

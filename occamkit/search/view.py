@@ -7,6 +7,7 @@ projected out on the subsample: what is solved for need not be searched for.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +20,7 @@ from occamkit.protocols import Primitive, Variable
 from occamkit.search.algebra import product
 from occamkit.search.problem import SearchProblem
 from occamkit.task.dimensions import Exponents, Scaling, low_monomials, scaling_of_some
-from occamkit.units import DIMENSIONLESS
+from occamkit.units import DIMENSIONLESS, Dim
 
 ROWS = 32
 MOST_DISCRETE = 256
@@ -45,6 +46,8 @@ class View:
     def __init__(self, problem: SearchProblem, output: int, rows: int = ROWS) -> None:
         self.problem = problem
         self.output = output
+        self.unit = problem.outputs[output].unit
+        self.front: tuple[tuple[Expression, Fraction | float], ...] = ()
         inputs = problem.columns("train")
         self.variables = tuple(one for one in problem.variables if one.value is None or one.unit != DIMENSIONLESS)
         self.numbers = tuple(one for one in problem.variables if one.value is not None and one.unit == DIMENSIONLESS)
@@ -71,12 +74,33 @@ class View:
 
     def _scaling(self) -> Scaling:
         """Return what may stand in front; a unit that no product of powers gives is left to a fitted number."""
-        found = scaling_of_some(self.variables, self.loggable, self.problem.outputs[self.output].unit)
+        found = scaling_of_some(self.variables, self.loggable, self.unit)
         if found is None:
             self.free = True
             found = scaling_of_some(self.plain, self.loggable, DIMENSIONLESS)
         assert found is not None  # nothing is in the way of plain numbers
         return found
+
+    def divided(self, powers: Exponents, rest: Sequence[int]) -> View:
+        """Return the view of the output divided by a product of powers, that knows the `rest` of the inputs alone."""
+        view = copy.copy(self)
+        view.front = tuple(self.factors(powers))
+        if isinstance(self.unit, Dim):
+            for variable, power in zip(self.plain, powers, strict=True):
+                if isinstance(variable.unit, Dim) and isinstance(view.unit, Dim):
+                    view.unit = view.unit / variable.unit**power
+        places = torch.tensor(rest)
+        view.target = self.target / self.monomial(powers)
+        view.columns, view.logs = self.columns[places], self.logs[places]
+        view.variables = tuple(self.variables[place] for place in rest)
+        view.leaves = tuple(self.leaves[place] for place in rest)
+        view.loggable = [self.loggable[place] for place in rest]
+        view.scale = view._scaling()
+        return view
+
+    def whole(self, tree: Expression) -> Expression:
+        """Return a formula of the output, from one of what is left when it was divided."""
+        return product(1.0, [(tree, 1), *self.front]) if self.front else tree
 
     @property
     def plain(self) -> tuple[Variable, ...]:
@@ -125,13 +149,12 @@ class View:
         Only where the primitive gives the output's unit for a plain number, and where the inverse is one on all rows.
         Noise may have put rows where it is none: `noisy` asks for most of them, and is content with nearly.
         """
-        unit = self.problem.outputs[self.output].unit
         found = [Link(None, self.target)]
         for primitive in self.problem.primitives:
             inverse = getattr(primitive, "inverse", None)
             if inverse is None or primitive.arity != 1 or primitive.constants:
                 continue
-            if not self.free and primitive.units(DIMENSIONLESS) != unit:
+            if not self.free and primitive.units(DIMENSIONLESS) != self.unit:
                 continue
             inside = inverse(self.target)
             again = primitive.call(inside)

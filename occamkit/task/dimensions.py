@@ -7,23 +7,19 @@ themselves, and anything may stand in front.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import torch
 from torch import Tensor
 
 from occamkit.protocols import Variable
+from occamkit.task.lattice import LARGEST, MOST_VECTORS, box_of, null_vectors, one_of_each
 from occamkit.units import DIMENSIONLESS, Dim, Unit
 
 Exponents = tuple[Fraction, ...]
 """One exponent for each input."""
 
-LARGEST = 2
-"""Largest exponent of an input in a group."""
-MOST_VECTORS = 600_000
 MOST_SUPPORTS = 500
 
 
@@ -45,14 +41,15 @@ def unit_rows(variables: Sequence[Variable]) -> list[list[Fraction]]:
 def groups(variables: Sequence[Variable]) -> list[Exponents]:
     """Return the dimensionless groups of the variables that carry units, simplest first, then the plain variables.
 
-    A group has small whole exponents without a common divisor, and stands for its inverse too.
+    A group has whole exponents without a common divisor, small where that can be, and stands for its inverse too.
+    Together they span all groups.
     """
     carries = [one.unit != DIMENSIONLESS for one in variables]
     dimensional = [place for place, one in enumerate(carries) if one]
     found = []
     if dimensional:
         rows = unit_rows([variables[place] for place in dimensional])
-        for exponents in _null_vectors(rows, len(dimensional)):
+        for exponents in null_vectors(rows, len(dimensional)):
             spread = [Fraction(0)] * len(variables)
             for place, exponent in zip(dimensional, exponents, strict=True):
                 spread[place] = Fraction(exponent)
@@ -154,49 +151,19 @@ def low_monomials(count: int, most: int) -> list[Exponents]:
     """Return products of the inputs with exponents -1, 0 and 1, simplest first, each for its inverse too."""
     if 3**count > MOST_VECTORS:
         return [_unit_vector(place, count) for place in range(count)][:most]
-    return [tuple(map(Fraction, one)) for one in _one_of_each(_box(count, 1))[:most]]
+    return [tuple(map(Fraction, one)) for one in one_of_each(box_of(count, 1))[:most]]
 
 
 def in_directions(keep: Tensor, count: int, tolerance: float, most: int) -> list[Exponents]:
     """Return small whole exponents that lie in the span of the rows of `keep` [r, u], nearly."""
     largest = LARGEST if (2 * LARGEST + 1) ** count <= MOST_VECTORS else 1
-    box = _box(count, largest)
+    box = box_of(count, largest)
     total = box.abs().sum(1)
     box = box[(total > 0) & (total <= max(6, count + 1))]
     numbers = box.to(keep.dtype)
     outside = numbers - (numbers @ keep.T) @ keep
     near = outside.norm(dim=1) < tolerance * numbers.norm(dim=1)
-    return [tuple(map(Fraction, one)) for one in _one_of_each(box[near])[:most]]
-
-
-def _null_vectors(rows: list[list[Fraction]], count: int) -> list[list[int]]:
-    largest = LARGEST if (2 * LARGEST + 1) ** count <= MOST_VECTORS else 1
-    if (2 * largest + 1) ** count > MOST_VECTORS:
-        return []
-    box = _box(count, largest)
-    box = box[box.abs().sum(1) <= max(6, count + 1)]
-    common = math.lcm(*(value.denominator for row in rows for value in row))
-    matrix = torch.tensor([[int(value * common) for value in row] for row in rows], dtype=torch.int64)
-    return _one_of_each(box[(box @ matrix.T == 0).all(1)])
-
-
-def _box(count: int, largest: int) -> Tensor:
-    axis = torch.arange(-largest, largest + 1)
-    return torch.cartesian_prod(*[axis] * count).reshape(-1, count)
-
-
-def _one_of_each(vectors: Tensor) -> list[list[int]]:
-    """Return vectors without common divisors, one of each pair of opposites, smallest first."""
-    ordered = vectors[torch.argsort(vectors.abs().sum(1), stable=True)]
-    found = []
-    for vector in ordered.tolist():
-        present = [value for value in vector if value]
-        if not present or math.gcd(*present) > 1:
-            continue
-        above, below = sum(value > 0 for value in present), sum(value < 0 for value in present)
-        if above > below or (above == below and present[0] > 0):
-            found.append(vector)
-    return found
+    return [tuple(map(Fraction, one)) for one in one_of_each(box[near])[:most]]
 
 
 def _independent(vectors: Iterable[Exponents], count: int) -> list[Exponents]:

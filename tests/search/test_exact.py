@@ -21,6 +21,7 @@ from occamkit.search.algebra import product, recognised, snapped
 from occamkit.search.portfolio import search
 from occamkit.search.rows import Rows
 from occamkit.search.view import exponential
+from occamkit.task.dimensions import unit_rows
 from occamkit.train.run import Training
 from occamkit.units import DIMENSIONLESS, Dim, parse
 from tests.problems import problem
@@ -65,6 +66,23 @@ def test_groups_are_dimensionless_and_coprime(texts: list[str]) -> None:
             total = total * variable.unit**exponent
         assert total == DIMENSIONLESS
         assert math.gcd(*(int(one) for one in exponents)) == 1
+
+
+UNITS = ["m", "s", "kg", "m**3", "kg*m**2/s**5", "V**4", "kg*m/s**2/V**3", "m**7/s"]
+
+
+@given(st.lists(st.sampled_from(UNITS), min_size=1, max_size=7))
+def test_groups_span_all_that_is_dimensionless(texts: list[str]) -> None:
+    variables = dims(*texts)
+    rows = torch.tensor([[float(one) for one in row] for row in unit_rows(variables)], dtype=torch.float64)
+    found = torch.tensor([[float(one) for one in row] for row in groups(variables)], dtype=torch.float64)
+    rank = int(torch.linalg.matrix_rank(found)) if len(found) else 0
+    assert rank == len(variables) - int(torch.linalg.matrix_rank(rows))
+
+
+def test_a_group_may_need_a_large_exponent_and_there_may_be_many_inputs() -> None:
+    assert groups(dims("m**7", "m**3")) == [(3, -7)] or groups(dims("m**7", "m**3")) == [(-3, 7)]
+    assert len(groups(dims(*["m", "s", "kg"] * 6))) >= 15
 
 
 def test_scaling_has_the_unit_that_is_asked_for() -> None:

@@ -12,6 +12,7 @@ from occamkit import Proposal, SearchBudget, SearchProblem, search
 
 Proposals = Iterator[Proposal | None]
 Most = Annotated[int, Ge(1000)]
+END = "end"
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Monomial:
         """Yield at most one formula for each output and invertible primitive."""
         for output in _outputs(problem):
             view = search.shared_view(problem, output)
-            yield from _proposals(search.monomials(view, view.links()), output)
+            yield from _proposals(view, search.monomials(view, view.links()))
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,14 @@ class Enumerate:
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Proposals:
         """Yield what matches, simplest ingredients first."""
-        for output, table, deep in _tables(problem, budget, self.most):
+        for table, deep in _tables(problem, budget, self.most):
             if table is None or deep:
                 yield None
                 continue
             links = table.view.links()
-            yield from _proposals(search.singles(table, links), output)
-            yield from _proposals(search.sums(table, search.images(table.view, 1, (1,)), alone=True), output)
+            alone = search.sums(table, search.images(table.view, 1, (1,)), alone=True)
+            for found in (search.singles(table, links), alone):
+                yield from _proposals(table.view, found)
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,12 @@ class Join:
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Proposals:
         """Yield what matches, cheap combinations first."""
-        for output, table, deep in _tables(problem, budget, self.most):
+        for table, deep in _tables(problem, budget, self.most):
             if table is None:
                 yield None
                 continue
             for found in self._deep(table) if deep else self._quick(table):
-                yield from _proposals(found, output)
+                yield from _proposals(table.view, found)
                 if budget.over():
                     return
 
@@ -82,6 +84,7 @@ class Join:
     def _deep(self, table: search.Table) -> Iterator[search.Found]:
         odd, even = search.images(table.view, 4, (1, -1)), search.images(table.view, 2, (2, -2))
         yield search.peels(table, [*odd, *even], 2_000, 20_000 if table.library.count < 100_000 else 60_000)
+        yield search.peeled_pairs(table, [*odd[:2], *even[:1]], 30)
         yield search.triples(table, table.view.links(), 60)
         yield search.sums(table, odd[:2], 60)
 
@@ -92,23 +95,26 @@ def _outputs(problem: SearchProblem) -> Iterator[int]:
         yield from (output for output in range(len(problem.outputs)) if not problem.solved(output))
 
 
-def _tables(problem: SearchProblem, budget: SearchBudget, most: int) -> Iterator[tuple[int, search.Table | None, bool]]:
+def _tables(problem: SearchProblem, budget: SearchBudget, most: int) -> Iterator[tuple[search.Table | None, bool]]:
     """Yield tables of growing size for each output in turn, and None for a breath."""
     plans = {output: search.stages(search.shared_view(problem, output)) for output in _outputs(problem)}
     while plans:
         for output in list(plans):
-            stage = next(plans[output], None)
-            if stage is None or problem.solved(output):
+            stage = next(plans[output], END)
+            if isinstance(stage, str) or problem.solved(output):
                 del plans[output]
                 continue
-            table = search.tables(problem, search.shared_view(problem, output), stage)
+            if stage is None:
+                yield None, False
+                continue
+            table = search.tables(problem, stage)
             for _ in table.extend(min(stage.most, most)):
-                yield output, None, False
+                yield None, False
                 if budget.over():
                     return
-            yield output, table, stage.deep
+            yield table, stage.deep
 
 
-def _proposals(found: search.Found, output: int) -> Proposals:
+def _proposals(view: search.View, found: search.Found) -> Proposals:
     for tree in found:
-        yield None if tree is None else Proposal(tree, output)
+        yield None if tree is None else Proposal(view.whole(tree), view.output)

@@ -1,0 +1,163 @@
+"""Inputs that enter as a power alone: y = x^k · rest, where the rest does not depend on x.
+
+The logarithm of the output is fitted by a smooth surrogate, once with all that an input may do and once with its
+logarithm alone. If the second tells rows that were held out no worse, the input is nothing but a factor; all that is
+left to search for has an input less.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from occamkit.search.view import View
+from occamkit.task.dimensions import Exponents
+
+MAIN_DEGREE = 8
+MOST_DEGREE = 6
+ROWS_PER_TERM = 3
+FOLDS = 5
+NO_WORSE = 1.03
+WORST_FIT = 0.5
+"""With a larger part of the deviation left, the surrogate says nothing."""
+NEAR = 0.12
+"""How far from a half an exponent may be."""
+MOST_INPUTS = 12
+SMALL_TARGET = 0.05
+RIDGE = 1e-9
+
+
+@dataclass(frozen=True)
+class Logs:
+    """The rows that a surrogate is fitted to, weighted, in logarithms."""
+
+    inputs: Tensor  # [u, n], scaled to -1 … 1
+    logs: Tensor  # [u, n]
+    target: Tensor  # [n]
+    weight: Tensor  # [n]
+
+
+Found = tuple[Exponents, list[int]]
+"""The exponents of inputs that enter as a power alone, and the places of the others."""
+
+
+def power_inputs(view: View) -> Generator[None, None, Found | None]:
+    """Return the inputs that enter as a power alone, after some breaths; None without any."""
+    views = _rows(view)
+    if not views:
+        return None
+    every = list(range(len(view.variables)))
+    rows = min(views, key=lambda one: _error(one, every)[0])
+    bent = [place for place in range(len(view.variables)) if float(rows.logs[place].std()) > 1e-9]
+    error, _ = _error(rows, bent)
+    if error > WORST_FIT:
+        return None
+    while bent:
+        trials: dict[int, float] = {}
+        for place in bent:
+            trials[place] = _error(rows, [one for one in bent if one != place])[0]
+            yield None
+        able = sorted((one for one in bent if trials[one] <= NO_WORSE * error), key=trials.__getitem__)
+        if not able:
+            break
+        rest = [one for one in bent if one not in able]
+        together = _error(rows, rest)[0]
+        if together > NO_WORSE * error:  # some of them are no factors, only none is missed alone
+            rest, together = [one for one in bent if one != able[0]], trials[able[0]]
+        bent, error = rest, min(error, together)
+    _, powers = _error(rows, bent)
+    exponents = [Fraction(0)] * len(view.variables)
+    for place, power in enumerate(powers):
+        half = Fraction(round(2 * power), 2)
+        if place not in bent and abs(float(half) - power) < NEAR:
+            exponents[place] = half
+        elif place not in bent:
+            bent.append(place)
+    return (tuple(exponents), sorted(bent)) if 0 < len(bent) < len(view.variables) else None
+
+
+def _rows(view: View) -> list[Logs]:
+    """Return the rows of one sign, all alike or each by the size of its target, as noise would have it.
+
+    None where too many are of the other sign, or an input has no logarithm.
+    """
+    many = len(view.variables)
+    if not all(view.loggable) or not 2 <= many <= MOST_INPUTS:
+        return []
+    target = view.target * float(torch.sign(view.target.sum()))
+    size = float(target.square().mean().sqrt())
+    other = target[target <= 0]
+    noise = float(other.square().mean().sqrt()) if other.numel() else 0.0
+    keep = target > max(SMALL_TARGET * min(size, 2 * float(target.abs().median())), 3 * noise)
+    if int(keep.sum()) < 0.5 * target.numel() or int(keep.sum()) < 12 * many:
+        return []
+    columns = view.columns[:, keep]
+    low, high = columns.amin(1, keepdim=True), columns.amax(1, keepdim=True)
+    place = 2 * (columns - low) / (high - low).clamp(min=1e-300) - 1
+    weight = target[keep]
+    weight = weight.clamp(max=20 * float(weight.median()))
+    weights = (torch.ones_like(weight), weight / weight.mean())
+    return [Logs(place, view.logs[:, keep], target[keep].log(), one) for one in weights]
+
+
+def _error(rows: Logs, bent: Sequence[int]) -> tuple[float, list[float]]:
+    """Return what a surrogate leaves of rows held out, as a part of their deviation, and the powers of all inputs.
+
+    bent: the inputs that may do anything; of the others it knows the logarithms alone.
+    """
+    target = rows.target * rows.weight
+    mean = float((rows.target * rows.weight.square()).sum() / rows.weight.square().sum())
+    spread = float(((rows.target - mean) * rows.weight).square().sum())
+    folds = torch.arange(target.numel()) % FOLDS
+    best: tuple[float, Tensor] | None = None
+    for terms in _designs(rows, bent):
+        design = terms * rows.weight  # [t, n]
+        squares = 0.0
+        for fold in range(FOLDS):
+            train, held = folds != fold, folds == fold
+            weights = _solved(design[:, train], target[train])
+            squares += float((target[held] - weights @ design[:, held]).square().sum())
+        if best is None or squares < best[0]:
+            best = squares, design
+    assert best is not None
+    powers = _solved(best[1], target)[1 : 1 + len(rows.logs)]
+    return math.sqrt(best[0] / max(spread, 1e-300)), powers.tolist()
+
+
+def _solved(design: Tensor, target: Tensor) -> Tensor:
+    length = design.norm(dim=1, keepdim=True).clamp(min=1e-300)
+    unit = design / length
+    normal = unit @ unit.T + RIDGE * torch.eye(len(unit), dtype=unit.dtype)
+    solved: Tensor = torch.linalg.solve_ex(normal, unit @ target)[0] / length.squeeze(1)
+    return solved
+
+
+def _designs(rows: Logs, bent: Sequence[int]) -> Iterator[Tensor]:
+    """Yield the rows of surrogates [t, n]: one, all logarithms, and more and more products of what may do anything."""
+    found = [torch.ones_like(rows.target), *rows.logs]
+    values = _chebyshev(rows.inputs, MAIN_DEGREE)  # [d + 1, u, n]
+    most = rows.target.numel() // ROWS_PER_TERM
+    # The slope of an input stays with its logarithm.
+    found += [values[degree, place] for place in bent for degree in range(2, MAIN_DEGREE + 1)]
+    yield torch.stack(found)
+    for degree in range(2, MOST_DEGREE + 1 if len(bent) > 1 else 0):
+        if len(found) + math.comb(len(bent) + degree - 1, degree) - len(bent) > most:
+            break
+        for places in itertools.combinations_with_replacement(bent, degree):
+            if len({*places}) > 1:
+                powers = [(place, places.count(place)) for place in dict.fromkeys(places)]
+                found.append(torch.stack([values[power, place] for place, power in powers]).prod(0))
+        yield torch.stack(found)
+
+
+def _chebyshev(place: Tensor, degree: int) -> Tensor:
+    found = [torch.ones_like(place), place]
+    for _ in range(2, degree + 1):
+        found.append(2 * place * found[-1] - found[-2])
+    return torch.stack(found)
