@@ -25,6 +25,8 @@ LARGEST_POWER = 6
 LARGEST_FACTOR_POWER = 4
 MOVES = (Fraction(1, 2), Fraction(-1, 2), Fraction(1), Fraction(-1))
 MOST_MOVES = 4
+MOST_NUMBERS = 6
+"""Formulas with more numbers are not fitted again: they are sums whose weights were solved for."""
 ALL_BUT_EXACT = 1e-9
 SMALL_TARGET = 0.05
 """Rows that count for less than this part of the usual say nothing in logarithms."""
@@ -122,6 +124,8 @@ class Pool:
     def prune(self, most: int) -> Iterator[None]:
         """Leave parts of the shortest formulas out, one at a time, while that shortens them."""
         for first in self.best(most):
+            if numbers(first) > MOST_NUMBERS:
+                continue
             tree = first
             while tree not in self._pruned:
                 self._pruned.add(tree)

@@ -10,7 +10,7 @@ from occamkit.graph import Expression, Product
 from occamkit.search.active import active_groups
 from occamkit.search.algebra import product
 from occamkit.search.choice import numbers
-from occamkit.search.drafts import Pool
+from occamkit.search.drafts import MOST_NUMBERS, Pool
 from occamkit.search.matching import images
 from occamkit.search.polynomials import polynomials
 from occamkit.search.problem import SearchProblem
@@ -165,8 +165,8 @@ def _told(view: View, pool: Pool) -> Found:
     """Polish exponents, fit the numbers of the best, and propose what is new among them."""
     yield from pool.polish(view.scale.basis, POLISHED)
     for tree in pool.best(REFINED):
-        # The one number in front was solved for.
-        if numbers(tree) > 1:
+        # The one number in front was solved for; many are the weights of a sum, and so were they.
+        if 1 < numbers(tree) <= MOST_NUMBERS:
             pool.add(fit_constants(tree, view.named, view.target))
             yield None
     for tree in pool.best(REFINED):

@@ -27,6 +27,9 @@ MOST_DEGREE = 4
 MOST_ATOMS = 14
 MOST_PRODUCTS = 20_000
 ROWS_PER_TERM = 4
+TERMS_PER_BREATH = 8
+MOST_TERMS = 12
+"""A sum of more terms is no formula that anybody asked for."""
 KEPT = 3
 """Sums of each fit that are kept: the shortest."""
 MOST_WRONG = 0.1
@@ -69,7 +72,8 @@ def polynomials(view: View, pool: Pool, powers: Sequence[int]) -> Iterator[None]
                 continue
             tried.add(key)
             _keep_sums(view, pool, power, some, chosen)
-            yield None
+            # Turns are dealt by count: what takes long counts for several breaths.
+            yield from [None] * (1 + len(chosen) // TERMS_PER_BREATH)
 
 
 def _inputs(view: View) -> list[Atom]:
@@ -143,7 +147,8 @@ def thinned(design: Tensor, target: Tensor, words: Tensor) -> list[tuple[list[in
     while left.numel() and not int(failed):
         solved = inverse @ along[left]
         error = max(float((target - solved @ design[left]).square().sum()) / size, NOTHING_LEFT**2)
-        found.append((0.5 * points * math.log(error) + float(words[left].sum()), left.tolist(), solved.tolist()))
+        if left.numel() <= MOST_TERMS:
+            found.append((0.5 * points * math.log(error) + float(words[left].sum()), left.tolist(), solved.tolist()))
         # What a row takes with it, and what it costs to keep.
         rise = solved.square() / inverse.diagonal().clamp(min=1e-300)
         worth = 0.5 * points * (error + rise / size).log() - words[left]

@@ -150,23 +150,57 @@ def stages(view: View) -> Iterator[Stage | None]:
 
     After the quick ones the output is also divided by the inputs that are nothing but factors of it, if there are any.
     """
-    few, more, many = (input_groups(view, most) for most in (4, 14, 30))
-    if any(one.unit != DIMENSIONLESS for one in view.plain):
-        first = [(few, SMALL), (few, MEDIUM), (more, MEDIUM)]
-        last = [(few, 0), (more, 0), (few, LARGE), (many, LARGE)]
-        last += [(few, 0), (many, 0), (few, HUGE), (more, HUGE), (few, 0), (more, 0)]
-    else:
-        shown, low = active_groups(view, 14), tuple(view.low(40))
-        low = low if len(view.variables) <= FEW_INPUTS else ()
-        first = [(few, SMALL), (shown[:4], SMALL), (low, MEDIUM), (shown[:4], MEDIUM), (few, MEDIUM), (shown, MEDIUM)]
-        last = [(few, 0), (shown[:4], 0), (low, 0), (shown, 0), (low[:14], LARGE), (few, LARGE), (shown[:4], LARGE)]
-        last += [(few, 0), (low[:14], 0), (shown[:4], 0), (few, HUGE), (low[:14], HUGE), (shown[:8], HUGE), (few, 0)]
-    yield from _distinct(view, first)
+    whole = _Plan(view)
+    yield from whole.stages(whole.quick)
     rest = yield from divided(view)
     if rest is not None:
-        groups_left = input_groups(rest, 4)
-        yield from _distinct(rest, [(groups_left, MEDIUM), (groups_left, 0), (groups_left, LARGE), (groups_left, 0)])
-    yield from _distinct(view, [*first, *last], done=len(first))
+        less = _Plan(rest)
+        yield from less.stages([*less.quick, *less.slow])
+        yield from whole.stages(whole.slow)
+        yield from less.stages([(less.few, LARGE), (less.few, 0)])
+    yield from whole.stages([*whole.slow, *whole.long])
+
+
+class _Plan:
+    """What to search through for one view: sets of groups, each with the size of a library; zero: the last, deep."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._seen: set[tuple[tuple[Exponents, ...], int]] = set()
+        self._grown: dict[tuple[Exponents, ...], int] = {}
+        few, more, many = (input_groups(view, most) for most in (4, 14, 30))
+        self.few = few
+        if any(one.unit != DIMENSIONLESS for one in view.plain):
+            self.quick = [(few, SMALL), (few, MEDIUM), (more, MEDIUM)]
+            self.slow = [(few, 0), (more, 0)]
+            self.long = [
+                (few, LARGE),
+                (many, LARGE),
+                (few, 0),
+                (many, 0),
+                (few, HUGE),
+                (more, HUGE),
+                (few, 0),
+                (more, 0),
+            ]
+            return
+        shown, low = active_groups(view, 14), tuple(view.low(40))
+        low = low if len(view.variables) <= FEW_INPUTS else ()
+        four, short = shown[:4], low[:14]
+        self.quick = [(few, SMALL), (four, SMALL), (low, MEDIUM), (four, MEDIUM), (few, MEDIUM), (shown, MEDIUM)]
+        self.slow = [(few, 0), (four, 0), (low, 0), (shown, 0)]
+        self.long = [(short, LARGE), (few, LARGE), (four, LARGE), (few, 0), (short, 0), (four, 0)]
+        self.long += [(few, HUGE), (short, HUGE), (shown[:8], HUGE), (few, 0)]
+
+    def stages(self, plan: Sequence[tuple[tuple[Exponents, ...], int]]) -> Iterator[Stage]:
+        """Yield the stages of a part of the plan that are new."""
+        for chosen, most in plan:
+            size = most or self._grown.get(chosen, 0)
+            key = (chosen, size if most else -size)
+            if chosen and size and key not in self._seen:
+                self._seen.add(key)
+                self._grown[chosen] = max(size, self._grown.get(chosen, 0))
+                yield Stage(self.view, chosen, size, deep=not most)
 
 
 def divided(view: View) -> Generator[None, None, View | None]:
@@ -175,16 +209,3 @@ def divided(view: View) -> Generator[None, None, View | None]:
     if key not in shared:
         shared[key] = yield from power_inputs(view)
     return None if shared[key] is None else view.divided(*shared[key])
-
-
-def _distinct(view: View, plan: Sequence[tuple[tuple[Exponents, ...], int]], done: int = 0) -> Iterator[Stage]:
-    """Yield the stages of a plan, each once, but for the first that are done; a size of zero: the one before, deep."""
-    seen: set[tuple[tuple[Exponents, ...], int]] = set()
-    grown: dict[tuple[Exponents, ...], int] = {}
-    for place, (chosen, most) in enumerate(plan):
-        size = most or grown.get(chosen, 0)
-        if chosen and size and (chosen, size if most else -size) not in seen:
-            seen.add((chosen, size if most else -size))
-            grown[chosen] = max(size, grown.get(chosen, 0))
-            if place >= done:
-                yield Stage(view, chosen, size, deep=not most)

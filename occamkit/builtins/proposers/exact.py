@@ -37,7 +37,7 @@ class Enumerate:
     """
 
     name: ClassVar[str] = "enumerate"
-    share: ClassVar[float] = 2.0
+    share: ClassVar[float] = 3.0
     most: Most = 300_000
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Proposals:
@@ -60,7 +60,7 @@ class Join:
     """
 
     name: ClassVar[str] = "join"
-    share: ClassVar[float] = 2.0
+    share: ClassVar[float] = 3.0
     most: Most = 300_000
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Proposals:
