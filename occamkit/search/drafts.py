@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -30,6 +30,8 @@ MOST_NUMBERS = 6
 ALL_BUT_EXACT = 1e-9
 SMALL_TARGET = 0.05
 """Rows that count for less than this part of the usual say nothing in logarithms."""
+DEVIATIONS, SMALL_NOISE = 4.0, 0.25
+"""Rows within so many deviations of noise say nothing in logarithms; noise is less than this part of the target."""
 NOISE_STEP = 0.05
 """Noise, as a part of the target's spread, that the slope of an inverse is taken over."""
 
@@ -104,15 +106,18 @@ class Pool:
     def polish(self, basis: Sequence[Exponents], most: int) -> Iterator[None]:
         """Move exponents of the shortest drafts, one at a time, while that shortens them."""
         ranked = sorted(self._drafts.items(), key=lambda item: item[1][0])
-        chosen: list[Draft] = []
-        for draft, _ in ranked:
-            family = (draft.link, tuple(factor for factor, _ in draft.factors))
-            if family not in self._polished:
-                self._polished.add(family)
-                chosen.append(draft)
-            if len(chosen) >= most:
+        yield from self.polish_first((draft for draft, _ in ranked), basis, most)
+
+    def polish_first(self, drafts: Iterable[Draft], basis: Sequence[Exponents], most: int) -> Iterator[None]:
+        """Do so with the first of some drafts whose factors are new."""
+        for first in drafts:
+            family = (first.link, tuple(factor for factor, _ in first.factors))
+            if most <= 0:
                 break
-        for first in chosen:
+            if family in self._polished:
+                continue
+            self._polished.add(family)
+            most -= 1
             draft = first
             for _ in range(MOST_MOVES):
                 best = min(draft.moved(basis), key=self.add_draft, default=draft)
@@ -148,7 +153,8 @@ class Pool:
                 yield tree
 
     def urgent(self) -> Iterator[Expression]:
-        """Yield formulas that leave all but nothing, as soon as they are there."""
+        """Yield formulas that leave all but nothing, as soon as they are there, the cheapest first."""
+        self._urgent.sort(key=cost, reverse=True)
         while self._urgent:
             tree = self._urgent.pop()
             if tree not in self._proposed:
@@ -183,7 +189,10 @@ class Pool:
         exponents = [factor for factor, _ in draft.factors if factor.inside is not None]
         if exponents:
             values = torch.stack([self.values(factor.tree) for factor in exponents])  # [e, n]
-            solved = _exponent_weights(target / bare, values, weight * target.abs())
+            signal = weight * target.abs()
+            if draft.link is None:
+                signal = torch.where(signal < noise_of(target), 0.0, signal)
+            solved = _exponent_weights(target / bare, values, signal)
             if solved is None:
                 return None
             for factor, power, row in zip(exponents, solved, values, strict=True):
@@ -216,6 +225,14 @@ def _exponent_weights(target: Tensor, values: Tensor, weight: Tensor) -> list[fl
     size = design.norm(dim=1).clamp(min=1e-300)
     solved = torch.linalg.lstsq((design / size[:, None]).T, logs[usable] * weight[usable], driver="gelsd").solution
     return list((solved / size).tolist())[1:]
+
+
+def noise_of(target: Tensor) -> float:
+    """Return below what size rows are noise, as far as signs tell: a few small ones of the other sign are no signal."""
+    size = float(target.square().mean().sqrt())
+    other = target[target < 0] if float(target.sum()) > 0 else target[target > 0]
+    deviation = float(other.square().mean().sqrt()) if other.numel() else 0.0
+    return DEVIATIONS * deviation if deviation < SMALL_NOISE * size else 0.0
 
 
 def linked(view: View, link: Primitive) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,7 @@ from occamkit.graph import Expression, Product
 from occamkit.search.active import active_groups
 from occamkit.search.algebra import product
 from occamkit.search.choice import numbers
-from occamkit.search.drafts import MOST_NUMBERS, Pool
+from occamkit.search.drafts import MOST_NUMBERS, Draft, Pool
 from occamkit.search.matching import images
 from occamkit.search.polynomials import polynomials
 from occamkit.search.problem import SearchProblem
@@ -141,12 +141,16 @@ def _monomials(view: View, pool: Pool) -> Found:
 
 
 def _products(table: Table, here: Space, pool: Pool, paired: int = PAIRED) -> Found:
+    first: list[Draft] = []
     for place, rows in enumerate(screen(table, here, paired)):
         made = None if rows is None else draft(table, here, rows)
         if made is not None:
             pool.add_draft(made)
+            # With exponents as they come they are the best; rounding them wrongly has hidden it.
+            first += [made] if place <= POLISHED else []
         if rows is None or place % 20 == 0:
             yield None
+    yield from pool.polish_first(first, table.view.scale.basis, POLISHED)
 
 
 def _sums(table: Table, pool: Pool, power: int) -> Found:

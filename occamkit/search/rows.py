@@ -169,14 +169,16 @@ class Rows:
         return found[:most]
 
 
-def best_pairs(rows: Tensor, along: Tensor, costs: Tensor, most: int) -> Iterator[tuple[int, int] | None]:
+def best_pairs(
+    rows: Tensor, along: Tensor, costs: Tensor, most: int, points: int | None = None
+) -> Iterator[tuple[int, int] | None]:
     """Yield the pairs of rows [M, P] that tell the most of a target for what they cost, with breaths.
 
-    along: the products of rows and target, all of unit length [M].
+    along: the products of rows and target, all of unit length [M]. points: how many of the places P count, if not all.
     """
     # Where two rows are nearly parallel, single precision cannot tell what they say together.
     compact, shares, prices = rows.float(), along.float(), PRICE * costs.float()
-    points, many = rows.shape[1], len(rows)
+    points, many = points or rows.shape[1], len(rows)
     best: list[tuple[float, int, int]] = []
     for first in range(0, many, PAIR_BLOCK):
         part = slice(first, min(first + PAIR_BLOCK, many))

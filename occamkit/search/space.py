@@ -14,7 +14,7 @@ from torch import Tensor
 
 from occamkit.protocols import Primitive
 from occamkit.search.choice import PLAIN_ONLY
-from occamkit.search.drafts import linked
+from occamkit.search.drafts import linked, noise_of
 from occamkit.search.rows import Rows
 from occamkit.search.tables import EXPONENT, FACTOR, Table
 from occamkit.search.vary import Projected
@@ -24,8 +24,6 @@ CHUNK = 4_000
 """Expressions that are brought to logarithms at once: a tenth of a second."""
 FEWEST, FEWEST_ROWS = 0.15, 8
 """With fewer rows that say something, as a part of all of them or by number, there is nothing to compare."""
-DEVIATIONS, SMALL_NOISE = 3.0, 0.25
-"""Rows within so many deviations of noise say nothing in logarithms; noise is less than this part of the target."""
 SMALL_TARGET = 0.05
 """Rows whose target is below this part of its usual size say nothing in logarithms."""
 
@@ -41,6 +39,11 @@ class Space:
     nuisance: Tensor  # [z, P], weighted
     rows: Rows
     costs: Tensor  # [M]
+
+    @property
+    def points(self) -> int:
+        """How many rows say something."""
+        return int((self.goal.weight > 0).sum())
 
     @property
     def unit(self) -> Tensor:
@@ -59,9 +62,8 @@ def space(table: Table, link: Primitive | None) -> Generator[None, None, Space |
     weight = (weight * target.abs())[pick]
     if link is None:
         # By the median where a few rows are far larger than all others.
-        size = float(target.square().mean().sqrt())
-        usual = min(size, 2 * float(target.abs().median()))
-        weight = torch.where(weight < max(SMALL_TARGET * usual, _noise(target, size)), 0.0, weight)
+        usual = min(float(target.square().mean().sqrt()), 2 * float(target.abs().median()))
+        weight = torch.where(weight < max(SMALL_TARGET * usual, noise_of(target)), 0.0, weight)
     positive = weight[weight > 0]
     if positive.numel() < max(FEWEST_ROWS, FEWEST * weight.numel()):
         return None
@@ -91,10 +93,3 @@ def space(table: Table, link: Primitive | None) -> Generator[None, None, Space |
     columns = {name: column[pick] for name, column in view.named.items()}
     goal = Projected(rows.project(logs.unsqueeze(0))[0], rows.basis, weight, columns, rows.basis)
     return Space(link, start, goal, logs, nuisance, rows, costs.double())
-
-
-def _noise(target: Tensor, size: float) -> float:
-    """Return below what size rows are noise, as far as signs tell: a few small ones of the other sign are no signal."""
-    other = target[target < 0] if float(target.sum()) > 0 else target[target > 0]
-    deviation = float(other.square().mean().sqrt()) if other.numel() else 0.0
-    return DEVIATIONS * deviation if deviation < SMALL_NOISE * size else 0.0

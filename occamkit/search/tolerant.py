@@ -40,7 +40,7 @@ def screen(table: Table, here: Space, paired: int = PAIRED) -> Iterator[tuple[in
     paired: rows of which all pairs are tried.
     """
     yield ()
-    rows, points = here.rows, here.logs.numel()
+    rows, points = here.rows, here.points
     if len(rows) == 0:
         return
     along = rows.rows @ here.unit
@@ -50,7 +50,7 @@ def screen(table: Table, here: Space, paired: int = PAIRED) -> Iterator[tuple[in
     yield None
     many = min(paired, len(rows))
     found = []
-    for pair in best_pairs(rows.rows[:many], along[:many], here.costs[:many], PAIRS):
+    for pair in best_pairs(rows.rows[:many], along[:many], here.costs[:many], PAIRS, points):
         if pair is None:
             yield None
         else:
@@ -147,8 +147,8 @@ def varied(
     beside: int,
 ) -> Iterator[None]:
     """Fit the numbers of skeletons, alone or beside each of the first rows, and draft what comes near."""
-    points = here.logs.numel()
-    none = torch.zeros(1, points, dtype=torch.float64)
+    points = here.points
+    none = torch.zeros(1, here.logs.numel(), dtype=torch.float64)
     rows = here.rows.rows[:beside] if beside else none
     coarse = here.goal.coarse()
     few = coarse.beside(rows) if beside else none[:, : coarse.target.numel()]

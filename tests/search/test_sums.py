@@ -1,0 +1,145 @@
+"""Sums of many terms, inputs that are factors, and exponents out of noise."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from fractions import Fraction
+from typing import Any
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from occamkit import Registry
+from occamkit.graph import Leaf
+from occamkit.search import SearchProblem, View, images, peeled_pairs
+from occamkit.search.algebra import product
+from occamkit.search.polynomials import thinned
+from occamkit.search.portfolio import search
+from occamkit.search.rounding import solve_and_round
+from occamkit.search.separable import power_inputs
+from occamkit.search.tables import Table, ingredients, input_groups
+from occamkit.task.problem import Problem
+from occamkit.train.front import Candidate
+from occamkit.train.run import Training
+from tests.problems import problem
+
+PRIMITIVES = ["add", "sub", "mul", "div", "square", "sqrt", "exp", "log", "sin", "cos"]
+HALVES = st.integers(-4, 4).map(lambda value: value / 2)
+
+
+def inputs(**ranges: tuple[float, float]) -> list[dict[str, Any]]:
+    return [{"name": name, "range": list(bounds)} for name, bounds in ranges.items()]
+
+
+def task(registry: Registry, target: str, columns: list[dict[str, Any]], noise: float, seconds: float) -> Problem:
+    return problem(
+        registry,
+        target,
+        inputs=columns,
+        proposers=[{"name": "fit"}],
+        search={"primitives": PRIMITIVES, "constants": [1, 2, "pi"]},
+        data={"points": 600, "noise": noise},
+        stop={"seconds": seconds},
+    )
+
+
+def found(given_task: Problem) -> Candidate:
+    best = search(given_task).best[0]
+    assert best is not None
+    return best
+
+
+def seen(given_task: Problem) -> View:
+    return View(SearchProblem(given_task, Training(given_task)), 0)
+
+
+def returned(steps: Generator[None, None, Any]) -> Any:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+@given(st.lists(HALVES, min_size=1, max_size=4), st.floats(-3, 3))
+def test_exponents_come_back_out_of_exact_logarithms(powers: list[float], factor: float) -> None:
+    rows = torch.randn(len(powers) + 1, 40, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+    rows[0] = 1.0
+    wanted = torch.tensor([factor, *powers], dtype=torch.float64)
+    halves = torch.tensor([[False, *[True] * len(powers)]])
+    solved = solve_and_round(rows.unsqueeze(0), wanted @ rows, halves)[0]
+    assert solved[1:].tolist() == powers
+    torch.testing.assert_close(solved[:1], wanted[:1], rtol=1e-6, atol=1e-6)
+
+
+def test_what_rounding_loses_the_others_make_up_for() -> None:
+    x = torch.linspace(1, 3, 200, dtype=torch.float64)
+    noise = 0.05 * torch.randn(200, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    rows = torch.stack([torch.ones_like(x), x.log(), x.square()])
+    target = -0.5 * x.square() + noise
+    solved = solve_and_round(rows.unsqueeze(0), target, torch.tensor([[False, True, True]]))[0]
+    assert solved[1:].tolist() == [0.0, -0.5]
+
+
+@given(st.sets(st.integers(0, 19), min_size=1, max_size=4))
+def test_terms_that_are_there_are_what_is_left(places: set[int]) -> None:
+    generator = torch.Generator().manual_seed(1)
+    rows = torch.rand(20, 200, dtype=torch.float64, generator=generator) + 0.5
+    target = rows[sorted(places)].sum(0) + 0.01 * torch.randn(200, dtype=torch.float64, generator=generator)
+    shortest, weights = thinned(rows / rows.norm(dim=1, keepdim=True), target, torch.full((20,), 6.0).double())[0]
+    assert shortest == sorted(places)
+    assert len(weights) == len(places)
+
+
+def test_a_sum_of_many_products_is_found_in_noise(registry: Registry) -> None:
+    columns = inputs(**dict.fromkeys(("a", "b", "c", "d", "e", "f"), (1.0, 5.0)))
+    best = found(task(registry, "a*b + c*d + e*f", columns, noise=0.05, seconds=3))
+    assert {"a*b", "c*d", "e*f"} <= set(str(best.tree.simplified()).split(" + "))
+
+
+def test_squares_are_completed(registry: Registry) -> None:
+    columns = inputs(**dict.fromkeys(("a", "b", "c", "d"), (1.0, 5.0)))
+    best = found(task(registry, "sqrt((a - b)**2 + (c - d)**2)", columns, noise=0.0, seconds=20))
+    assert best.figures.exact
+    assert str(best.tree.simplified()) == "sqrt((a - b)**2 + (c - d)**2)"
+
+
+def test_an_exponential_is_found_where_most_rows_are_noise(registry: Registry) -> None:
+    best = found(task(registry, "n*exp(-x**2)", inputs(n=(1.0, 5.0), x=(0.5, 5.0)), noise=0.1, seconds=6))
+    assert "exp(-" in str(best.tree.simplified())
+    assert best.tree.inputs == ("n", "x")
+
+
+def test_inputs_that_are_factors_are_told_from_the_others(registry: Registry) -> None:
+    columns = inputs(m=(1.0, 5.0), v=(1.0, 2.0), c=(3.0, 10.0), nothing=(1.0, 5.0), k=(1.0, 3.0))
+    view = seen(task(registry, "m*sqrt(k)/sqrt(1 - v**2/c**2)", columns, noise=0.0, seconds=1))
+    powers, rest = returned(power_inputs(view))
+    assert powers == (1, 0, 0, 0, Fraction(1, 2))
+    assert [view.variables[place].name for place in rest] == ["v", "c"]
+
+
+def test_no_input_is_a_factor_of_a_sum(registry: Registry) -> None:
+    columns = inputs(a=(1.0, 5.0), b=(1.0, 5.0), c=(1.0, 5.0))
+    assert returned(power_inputs(seen(task(registry, "a*b + b*c + a*c", columns, noise=0.0, seconds=1)))) is None
+
+
+@given(HALVES, HALVES)
+def test_a_divided_output_is_put_together_again(registry: Registry, one: float, other: float) -> None:
+    view = seen(task(registry, "a*b + c", inputs(a=(1, 2), b=(1, 2), c=(1, 2)), noise=0.0, seconds=1))
+    rest = view.divided((Fraction(one), Fraction(0), Fraction(other)), [1])
+    whole = rest.whole(Leaf("b"))
+    wanted = view.named["b"] * view.named["a"] ** one * view.named["c"] ** other
+    torch.testing.assert_close(view.evaluate(whole), wanted)
+    torch.testing.assert_close(view.evaluate(rest.whole(product(1.0, []))) * rest.target, view.target)
+
+
+def test_a_term_beside_a_product_of_two_is_found(registry: Registry) -> None:
+    columns = inputs(a=(1.0, 3.0), b=(0.2, 1.2))
+    view = seen(task(registry, "1 + sqrt(1 + 2*a)*cos(b)", columns, noise=0.0, seconds=1))
+    table = Table(view, ingredients(view, input_groups(view, 4)))
+    for _ in table.extend(3_000):
+        pass
+    trees = [tree for tree in peeled_pairs(table, images(view, 1, (1,)), 10) if tree is not None]
+    assert trees
+    torch.testing.assert_close(view.evaluate(trees[0]), view.target)
