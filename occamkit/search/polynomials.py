@@ -25,8 +25,12 @@ from occamkit.units import DIMENSIONLESS, Dim
 
 MOST_DEGREE = 4
 MOST_ATOMS = 14
+"""Inputs and functions of them that products are made of; of inputs alone there may be more."""
 MOST_PRODUCTS = 20_000
-ROWS_PER_TERM = 4
+ROWS_PER_TERM, MOST_FITTED = 4, 150
+"""Products that are fitted at once: one for so many rows, and so many at most."""
+MOST_ROWS = 2_000
+"""Rows that products are thinned out on; of those that are left the weights are solved for on all rows."""
 TERMS_PER_BREATH = 8
 MOST_TERMS = 12
 """A sum of more terms is no formula that anybody asked for."""
@@ -66,7 +70,7 @@ def polynomials(view: View, pool: Pool, powers: Sequence[int]) -> Iterator[None]
             continue
         wanted = view.unit**power if isinstance(view.unit, Dim) and not view.free else None
         for degree in range(1, MOST_DEGREE + 1):
-            chosen = _products(some, wanted, degree, view.target.numel() // ROWS_PER_TERM)
+            chosen = _products(some, wanted, degree, min(view.target.numel() // ROWS_PER_TERM, MOST_FITTED))
             key = (power, tuple(chosen), len(some))
             if len(chosen) < 2 or key in tried:
                 continue
@@ -79,7 +83,7 @@ def polynomials(view: View, pool: Pool, powers: Sequence[int]) -> Iterator[None]
 def _inputs(view: View) -> list[Atom]:
     units = [one.unit if isinstance(one.unit, Dim) else DIMENSIONLESS for one in view.variables]
     found = zip(view.leaves, units, view.columns, strict=True)
-    return [Atom(leaf, unit, values) for leaf, unit, values in found][:MOST_ATOMS]
+    return [Atom(leaf, unit, values) for leaf, unit, values in found]
 
 
 def _functions(view: View) -> list[Atom]:
@@ -88,7 +92,7 @@ def _functions(view: View) -> list[Atom]:
     taken = [one for one in view.problem.primitives if one.arity == 1 and not one.constants and plain_only(one)]
     trees = [Apply(primitive, (one.tree,)) for one in plain for primitive in taken]
     made = [Atom(tree, DIMENSIONLESS, view.evaluate(tree)) for tree in trees]
-    return [one for one in made if bool(torch.isfinite(one.values).all())][: MOST_ATOMS - len(plain)]
+    return [one for one in made if bool(torch.isfinite(one.values).all())][: max(0, MOST_ATOMS - len(plain))]
 
 
 def _products(atoms: Sequence[Atom], unit: Dim | None, degree: int, most: int) -> list[Places]:
@@ -116,39 +120,53 @@ def _keep_sums(view: View, pool: Pool, power: int, atoms: Sequence[Atom], chosen
     weight = weight.clamp(max=20 * float(weight.median()))
     if power % 2 == 0:
         weight = torch.where(signed > 0, weight, 0.0)
-    ones = torch.ones_like(view.target)
-    rows = torch.stack([torch.stack([ones, *(atoms[place].values for place in one)]).prod(0) for one in chosen])
-    trees = [product(1.0, [(atoms[place].tree, 1) for place in one]) for one in chosen]
-    rows, target = rows * weight, view.target.pow(power) * weight
-    length = rows.norm(dim=1).clamp(min=1e-300)
+    few = torch.linspace(0, weight.numel() - 1, min(weight.numel(), MOST_ROWS)).long()
+    rows = torch.stack([_values(atoms, places, few) for places in chosen]) * weight[few]  # [t, m]
     if not bool(torch.isfinite(rows).all()):
         return
-    design = rows / length[:, None]
-    words = torch.tensor([PRICE * (cost(tree) + 1) + 0.5 * math.log(target.numel()) for tree in trees])
-    found = thinned(design, target, words.double())
+    words = [PRICE * (cost(_tree(atoms, places)) + 1) + 0.5 * math.log(weight.numel()) for places in chosen]
+    target = view.target.pow(power) * weight
+    found = thinned(rows, target[few], torch.tensor(words, dtype=torch.float64))
     nothing = tuple(one * 0 for one in view.scale.start)
-    for places, solved in found:
-        weights = {
-            chosen[place]: recognised(value / float(length[place]), RECOGNISE)
-            for place, value in zip(places, solved, strict=True)
-        }
+    for left in found:
+        kept = torch.stack([_values(atoms, chosen[place]) for place in left]) * weight
+        length = kept.norm(dim=1).clamp(min=1e-300)
+        solved = torch.linalg.lstsq((kept / length[:, None]).T, target, driver="gelsd").solution / length
+        numbers = [recognised(value, RECOGNISE) for value in solved.tolist()]
+        weights = dict(zip((chosen[place] for place in left), numbers, strict=True))
         for terms in (_terms(atoms, weights), _terms(atoms, *_squares(weights))):
             pool.add(view.whole(Image(power, nothing, view.target).back(view, weighted_sum(*terms))))
 
 
-def thinned(design: Tensor, target: Tensor, words: Tensor) -> list[tuple[list[int], list[float]]]:
-    """Return the shortest fits of a target [n] by fewer and fewer rows of a design [t, n]: places and weights."""
+def _values(atoms: Sequence[Atom], places: Places, rows: Tensor | slice = slice(None)) -> Tensor:
+    """Return the values of a product on some rows."""
+    values = torch.ones_like(atoms[0].values[rows])
+    for place in places:
+        values = values * atoms[place].values[rows]
+    return values
+
+
+def _tree(atoms: Sequence[Atom], places: Places) -> Expression:
+    return product(1.0, [(atoms[place].tree, 1) for place in places])
+
+
+def thinned(rows: Tensor, target: Tensor, words: Tensor) -> list[list[int]]:
+    """Return the places of the shortest fits of a target [n] by fewer and fewer of the rows [t, n].
+
+    words: what each of them costs [t].
+    """
     points, size = target.numel(), float(target.square().sum())
+    design = rows / rows.norm(dim=1, keepdim=True).clamp(min=1e-300)
     left = torch.arange(len(design))
     normal = design @ design.T + RIDGE * torch.eye(len(design), dtype=design.dtype)
     along = design @ target
-    found: list[tuple[float, list[int], list[float]]] = []
+    found: list[tuple[float, list[int]]] = []
     inverse, failed = torch.linalg.inv_ex(normal)
     while left.numel() and not int(failed):
         solved = inverse @ along[left]
         error = max(float((target - solved @ design[left]).square().sum()) / size, NOTHING_LEFT**2)
         if left.numel() <= MOST_TERMS:
-            found.append((0.5 * points * math.log(error) + float(words[left].sum()), left.tolist(), solved.tolist()))
+            found.append((0.5 * points * math.log(error) + float(words[left].sum()), left.tolist()))
         # What a row takes with it, and what it costs to keep.
         rise = solved.square() / inverse.diagonal().clamp(min=1e-300)
         worth = 0.5 * points * (error + rise / size).log() - words[left]
@@ -160,7 +178,7 @@ def thinned(design: Tensor, target: Tensor, words: Tensor) -> list[tuple[list[in
         else:
             column = inverse[rest, least]
             inverse = inverse[rest][:, rest] - torch.outer(column, column) / inverse[least, least]
-    return [(places, solved) for _, places, solved in sorted(found, key=lambda one: one[0])[:KEPT]]
+    return [places for _, places in sorted(found)[:KEPT]]
 
 
 def _squares(weights: Mapping[Places, float]) -> tuple[dict[Places, float], dict[Places, tuple[float, float]]]:
@@ -181,11 +199,7 @@ def _terms(
     atoms: Sequence[Atom], weights: Mapping[Places, float], squares: Mapping[Places, tuple[float, float]] | None = None
 ) -> tuple[float, list[tuple[float, Expression]]]:
     """Return the offset of a sum and its other terms."""
-    made = [
-        (weight, product(1.0, [(atoms[place].tree, 1) for place in places]))
-        for places, weight in weights.items()
-        if places
-    ]
+    made = [(weight, _tree(atoms, places)) for places, weight in weights.items() if places]
     for (one, other), (weight, sign) in (squares or {}).items():
         inside = weighted_sum(0.0, [(1.0, atoms[one].tree), (sign, atoms[other].tree)])
         made.append((weight, product(1.0, [(inside, 2)])))

@@ -21,7 +21,8 @@ from occamkit.task.dimensions import Exponents
 
 MAIN_DEGREE = 8
 MOST_DEGREE = 6
-ROWS_PER_TERM = 3
+ROWS_PER_TERM, MOST_TERMS = 3, 200
+MOST_ROWS = 2_000
 FOLDS = 5
 NO_WORSE = 1.03
 WORST_FIT = 0.5
@@ -85,7 +86,7 @@ def power_inputs(view: View) -> Generator[None, None, Found | None]:
 def _rows(view: View) -> list[Logs]:
     """Return the rows of one sign, all alike or each by the size of its target, as noise would have it.
 
-    None where too many are of the other sign, or an input has no logarithm.
+    Nothing where too many are of the other sign, or an input has no logarithm.
     """
     many = len(view.variables)
     if not all(view.loggable) or not 2 <= many <= MOST_INPUTS:
@@ -97,13 +98,15 @@ def _rows(view: View) -> list[Logs]:
     keep = target > max(SMALL_TARGET * min(size, 2 * float(target.abs().median())), 3 * noise)
     if int(keep.sum()) < 0.5 * target.numel() or int(keep.sum()) < 12 * many:
         return []
-    columns = view.columns[:, keep]
+    places = torch.nonzero(keep).squeeze(1)
+    places = places[torch.linspace(0, len(places) - 1, min(len(places), MOST_ROWS)).long()]
+    columns = view.columns[:, places]
     low, high = columns.amin(1, keepdim=True), columns.amax(1, keepdim=True)
     place = 2 * (columns - low) / (high - low).clamp(min=1e-300) - 1
-    weight = target[keep]
+    weight = target[places]
     weight = weight.clamp(max=20 * float(weight.median()))
     weights = (torch.ones_like(weight), weight / weight.mean())
-    return [Logs(place, view.logs[:, keep], target[keep].log(), one) for one in weights]
+    return [Logs(place, view.logs[:, places], target[places].log(), one) for one in weights]
 
 
 def _error(rows: Logs, bent: Sequence[int]) -> tuple[float, list[float]]:
@@ -142,7 +145,7 @@ def _designs(rows: Logs, bent: Sequence[int]) -> Iterator[Tensor]:
     """Yield the rows of surrogates [t, n]: one, all logarithms, and more and more products of what may do anything."""
     found = [torch.ones_like(rows.target), *rows.logs]
     values = _chebyshev(rows.inputs, MAIN_DEGREE)  # [d + 1, u, n]
-    most = rows.target.numel() // ROWS_PER_TERM
+    most = min(rows.target.numel() // ROWS_PER_TERM, MOST_TERMS)
     # The slope of an input stays with its logarithm.
     found += [values[degree, place] for place in bent for degree in range(2, MAIN_DEGREE + 1)]
     yield torch.stack(found)

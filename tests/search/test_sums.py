@@ -87,9 +87,7 @@ def test_terms_that_are_there_are_what_is_left(places: set[int]) -> None:
     generator = torch.Generator().manual_seed(1)
     rows = torch.rand(20, 200, dtype=torch.float64, generator=generator) + 0.5
     target = rows[sorted(places)].sum(0) + 0.01 * torch.randn(200, dtype=torch.float64, generator=generator)
-    shortest, weights = thinned(rows / rows.norm(dim=1, keepdim=True), target, torch.full((20,), 6.0).double())[0]
-    assert shortest == sorted(places)
-    assert len(weights) == len(places)
+    assert thinned(rows, target, torch.full((20,), 6.0).double())[0] == sorted(places)
 
 
 def test_a_sum_of_many_products_is_found_in_noise(registry: Registry) -> None:
