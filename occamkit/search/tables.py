@@ -20,12 +20,12 @@ from occamkit.search.view import View, exponential
 from occamkit.task.dimensions import Exponents, groups
 from occamkit.units import DIMENSIONLESS
 
-MOST_ROWS = 1_500_000
+MOST_ROWS = 1_000_000
 """Rows that all tables hold together, at some 300 bytes each."""
 CHUNK = 20_000
 """Expressions that are projected at once: some hundredths of a second."""
 LARGEST_EXPONENT = 700.0
-SMALL, MEDIUM, LARGE, HUGE = 3_000, 30_000, 120_000, 300_000
+SMALL, MEDIUM, LARGE, HUGE = 3_000, 30_000, 120_000, 200_000
 """Sizes of libraries."""
 FEW_INPUTS = 5
 """Products of all inputs are gone through for so many of them."""

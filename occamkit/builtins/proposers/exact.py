@@ -38,7 +38,7 @@ class Enumerate:
 
     name: ClassVar[str] = "enumerate"
     share: ClassVar[float] = 3.0
-    most: Most = 300_000
+    most: Most = 200_000
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Proposals:
         """Yield what matches, simplest ingredients first."""
@@ -61,7 +61,7 @@ class Join:
 
     name: ClassVar[str] = "join"
     share: ClassVar[float] = 3.0
-    most: Most = 300_000
+    most: Most = 200_000
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Proposals:
         """Yield what matches, cheap combinations first."""
