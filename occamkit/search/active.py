@@ -58,7 +58,7 @@ def _surrogate(logs: Tensor, target: Tensor) -> tuple[Tensor, float]:
     while degree < LARGEST_DEGREE and math.comb(inputs + degree + 1, inputs) <= min(MOST_TERMS, rows // 3):
         degree += 1
     powers = _degrees(inputs, degree)
-    values, slopes = _chebyshev(place, degree)  # [u, n, degree + 1]
+    values, slopes = chebyshev(place, degree)  # [u, n, degree + 1]
     chosen = torch.tensor(powers)  # [t, u]
     design = torch.ones(rows, len(powers), dtype=logs.dtype)
     for one in range(inputs):
@@ -88,7 +88,7 @@ def _degrees(inputs: int, degree: int) -> list[tuple[int, ...]]:
     return found
 
 
-def _chebyshev(place: Tensor, degree: int) -> tuple[Tensor, Tensor]:
+def chebyshev(place: Tensor, degree: int) -> tuple[Tensor, Tensor]:
     """Return Chebyshev polynomials and their slopes at places [u, n]: both [u, n, degree + 1]."""
     first, second = [torch.ones_like(place), place], [torch.ones_like(place), 2 * place]
     for _ in range(2, degree + 1):

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from occamkit.graph import Apply, Expression, Product
+from occamkit.score.trees import SIGNS
 from occamkit.search.algebra import Power, product, weighted_sum
 from occamkit.search.assemble import HOLDS, relative, solve_product, solve_sum
 from occamkit.search.tables import Table
@@ -25,7 +26,6 @@ POWERS = (1, -1, 2, -2)
 """Powers of the output that are taken to be a sum. Even ones lose the sign, so they come last."""
 WEIGHTS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """What a term that is taken away may be multiplied by."""
-SIGNS = (1.0, -1.0)
 CHUNK = 20_000
 DWARFS = 1e4
 

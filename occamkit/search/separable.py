@@ -16,6 +16,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
+from occamkit.search.active import chebyshev
 from occamkit.search.view import View
 from occamkit.task.dimensions import Exponents
 
@@ -144,7 +145,7 @@ def _solved(design: Tensor, target: Tensor) -> Tensor:
 def _designs(rows: Logs, bent: Sequence[int]) -> Iterator[Tensor]:
     """Yield the rows of surrogates [t, n]: one, all logarithms, and more and more products of what may do anything."""
     found = [torch.ones_like(rows.target), *rows.logs]
-    values = _chebyshev(rows.inputs, MAIN_DEGREE)  # [d + 1, u, n]
+    values = chebyshev(rows.inputs, MAIN_DEGREE)[0].permute(2, 0, 1)  # [d + 1, u, n]
     most = min(rows.target.numel() // ROWS_PER_TERM, MOST_TERMS)
     # The slope of an input stays with its logarithm.
     found += [values[degree, place] for place in bent for degree in range(2, MAIN_DEGREE + 1)]
@@ -157,10 +158,3 @@ def _designs(rows: Logs, bent: Sequence[int]) -> Iterator[Tensor]:
                 powers = [(place, places.count(place)) for place in dict.fromkeys(places)]
                 found.append(torch.stack([values[power, place] for place, power in powers]).prod(0))
         yield torch.stack(found)
-
-
-def _chebyshev(place: Tensor, degree: int) -> Tensor:
-    found = [torch.ones_like(place), place]
-    for _ in range(2, degree + 1):
-        found.append(2 * place * found[-1] - found[-2])
-    return torch.stack(found)
