@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+import math
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
 import torch
+from torch import Tensor
 
 from occamkit import typeset
 from occamkit.errors import FormulaError
@@ -24,6 +26,9 @@ MOST_OPERATIONS = 40
 
 AGREEMENT = 1e-8
 """How far the formula shown may be from the tree it stands for, relative to its size."""
+
+MOST_MIRRORED = 1000
+"""Rows on which other signs are tried; what a sign changes shows on any of them."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,9 @@ def formula_of(problem: Problem, tree: Expression, output: int, most: int = MOST
     """
     if isinstance(tree, Given):  # as its author wrote it
         return Formula(tree.text, typeset.latex(to_sympy(tree.tree, dict(tree.primitives))))
-    for candidate in _algebra(problem, tree, output, most):
+    for candidate, positive in _algebra(problem, tree, output, most):
         text = typeset.text(candidate)
-        if _agrees(problem, tree, output, text):
+        if _agrees(problem, tree, output, text, positive):
             return Formula(text, typeset.latex(candidate), candidate)
     text = _as_calls(problem, tree, output)
     return Formula(text, rf"\mathtt{{{text}}}".replace("_", r"\_"))
@@ -60,22 +65,61 @@ def form_of(problem: Problem, tree: Expression, output: int, named: Container[in
         return _as_calls(problem, tree, output)
 
 
-def _algebra(problem: Problem, tree: Expression, output: int, most: int) -> Iterator[Any]:
-    """Yield the tree in sympy, simplified and then plain, as far as sympy can follow it."""
+def _algebra(problem: Problem, tree: Expression, output: int, most: int) -> Iterator[tuple[Any, Sequence[str]]]:
+    """Yield the tree in sympy as far as that can follow it, simplified and then plain; and what was taken as positive.
+
+    A root of a quotient, say, is a quotient of roots only where it is known what is positive.
+    """
     try:
         plain = _over_users_numbers(problem, tree.sympy(), output)
         if sympy.count_ops(plain) <= most:
+            positive = _positive_inputs(problem) if _has_roots(plain) else ()
+            if positive:
+                yield _merged(_simplified_as_positive(plain, positive)), positive
             simplified = _merged(sympy.simplify(plain))
             if simplified.has(sympy.Piecewise):
-                yield sympy.simplify(_with_plain_conditions(simplified))
-            yield simplified
-        yield plain
+                yield sympy.simplify(_with_plain_conditions(simplified)), ()
+            yield simplified, ()
+        yield plain, ()
     except Exception:  # noqa: BLE001 sympy raises whatever its parts raise on infinities; the caller has another form
         return
 
 
+def _has_roots(expression: Any) -> bool:
+    """Whether a part of a formula can be written shorter if signs are known: a root, or an absolute value."""
+    roots = [power for power in expression.atoms(sympy.Pow) if power.exp.is_Rational and not power.exp.is_Integer]
+    return bool(roots) or expression.has(sympy.Abs)
+
+
+def _simplified_as_positive(expression: Any, names: Sequence[str]) -> Any:
+    signed = {sympy.Symbol(name, real=True): sympy.Symbol(name, positive=True) for name in names}
+    simplified = sympy.simplify(expression.xreplace(signed))
+    return simplified.xreplace({there: here for here, there in signed.items()})
+
+
+def _positive_inputs(problem: Problem) -> tuple[str, ...]:
+    """Return the inputs that are positive on every row, whose zero is also the user's."""
+    dataset = problem.dataset
+    return tuple(
+        variable.name
+        for variable, scale, column in zip(dataset.variables, dataset.scales, dataset.inputs, strict=False)
+        if scale.shift == 0 and bool((column > 0).all())
+    )
+
+
 def _merged(expression: Any) -> Any:
-    """Make one number of several that stand side by side, when one of them is inexact anyway: 1.5·√2·x, 2.5·x/π."""
+    """Make one number of several that stand side by side, when one of them is inexact anyway: 1.5·√2·x, 2.5·x/π.
+
+    A number inside an exponential stands beside the factor before it: 0.5·exp(2 - x).
+    """
+
+    def shifted(node: Any) -> bool:
+        return node.is_Mul and node.args[0].is_Float and any(_shift(one) != 0 for one in node.args[1:])
+
+    def unshifted(node: Any) -> Any:
+        factors = [sympy.exp(one.exp - _shift(one)) if _shift(one) != 0 else one for one in node.args[1:]]
+        value = float(node.args[0]) * math.exp(sum(float(_shift(one)) for one in node.args[1:]))
+        return sympy.Mul(sympy_number(float(f"{value:.15g}")), *factors)
 
     def several(node: Any) -> bool:
         numbers = [one for one in node.args if one.is_number] if node.is_Mul or node.is_Add else []
@@ -87,7 +131,12 @@ def _merged(expression: Any) -> Any:
         value = sympy_number(float(f"{float(node.func(*numbers)):.15g}"))
         return node.func(value, *(one for one in node.args if not one.is_number))
 
-    return expression.replace(several, one)
+    return expression.replace(several, one).replace(shifted, unshifted)
+
+
+def _shift(factor: Any) -> Any:
+    """Return the number that is added inside an exponential; 0 for any other factor."""
+    return factor.exp.as_coeff_Add()[0] if isinstance(factor, sympy.exp) else sympy.Integer(0)
 
 
 def _with_plain_conditions(expression: Any) -> Any:
@@ -175,10 +224,28 @@ def _call(tree: Expression, scales: Mapping[str, Scale]) -> str:
     return name if scale == Scale(scale.measure) else f"(({name} - {scale.shift!r})*{scale.factor!r})"
 
 
-def _agrees(problem: Problem, tree: Expression, output: int, text: str) -> bool:
-    """Whether the text, read back, gives the tree's values on the training rows."""
+def _agrees(problem: Problem, tree: Expression, output: int, text: str, positive: Sequence[str]) -> bool:
+    """Whether the text, read back, gives the tree's values on the training rows.
+
+    positive: inputs that were taken as such; where the tree has a value, it must be the same with their signs changed.
+    """
+    inputs, _ = problem.dataset.part("train")
+    if not _same_values(problem, tree, output, text, inputs):
+        return False
+    names = [one.name for one in problem.dataset.variables]
+    for turned in [[name] for name in positive] + [positive] * (len(positive) > 1):
+        signs = torch.tensor([-1.0 if name in turned else 1.0 for name in names], dtype=inputs.dtype)
+        mirrored = inputs[:, :MOST_MIRRORED] * signs.to(inputs.device)[:, None]
+        if not _same_values(problem, tree, output, text, mirrored, only_finite=True):
+            return False
+    return True
+
+
+def _same_values(
+    problem: Problem, tree: Expression, output: int, text: str, inputs: Tensor, only_finite: bool = False
+) -> bool:
+    """Whether the text gives the tree's values on inputs [u, n]; or on those rows where the tree's are finite."""
     dataset = problem.dataset
-    inputs, _ = dataset.part("train")
     ours = {one.name: column for one, column in zip(dataset.variables, inputs, strict=True)}
     theirs = {
         one.name: scale.declared(column)
@@ -191,6 +258,9 @@ def _agrees(problem: Problem, tree: Expression, output: int, text: str) -> bool:
     except FormulaError:
         return False  # sympy wrote a function that the language of formulas does not have
     expected = dataset.output_scale(output).declared(tree.evaluate(ours).expand_as(shown))
+    if only_finite:
+        defined = torch.isfinite(expected)
+        shown, expected = shown[defined], expected[defined]
     finite = expected[torch.isfinite(expected)].abs()
     size = float(finite.max()) if finite.numel() else 1.0
     return torch.allclose(shown.to(expected), expected, rtol=AGREEMENT, atol=AGREEMENT * size, equal_nan=True)

@@ -8,7 +8,6 @@ import math
 import os
 import signal
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -19,14 +18,7 @@ from hypothesis import strategies as st
 import occamkit
 from occamkit import Registry
 from occamkit.errors import TaskError
-from occamkit.formulas import formula_of
-from occamkit.graph import Apply, Leaf
 from occamkit.solve import make_result
-from occamkit.task.formula import parse
-from occamkit.task.formula_folds import evaluate
-from occamkit.task.load import check_document
-from occamkit.task.prepared import PreparedTask
-from occamkit.task.problem import make_problem
 from occamkit.task.spec import Stop
 from occamkit.train.adam import Adam
 from occamkit.train.front import Front
@@ -157,42 +149,6 @@ def test_constants_that_look_alike_are_told_apart(registry: Registry) -> None:
     assert best.expression == "1.00002*x"
 
 
-def test_formulas_of_standardised_data_are_over_the_users_numbers(registry: Registry, tmp_path: Path) -> None:
-    rows = "\n".join(f"{x},{3 * x + 100}" for x in range(1, 30))
-    (tmp_path / "line.csv").write_text(f"x,y\n{rows}\n")
-    document = {
-        "occamkit": 1, "name": "line", "data": {"source": "csv", "file": "line.csv", "standardise": True},
-        "inputs": [{"name": "x"}], "outputs": [{"name": "y"}], "stop": {"max_steps": 5},
-    }  # fmt: skip
-    spec = check_document(document, registry, tmp_path)
-    task = make_problem(PreparedTask(spec, registry, tmp_path), registry, 0, "cpu")
-    best = make_result(task, train(task)).outputs[0].best
-    assert best is not None
-    columns = {"x": torch.tensor([2.0, 10.0], dtype=torch.float64)}
-    shown = evaluate(parse(best.expression, columns, {}), columns, {})
-    torch.testing.assert_close(shown, torch.tensor([106.0, 130.0], dtype=torch.float64))
-    assert best.mse["test"] < 1e-20
-
-
-@pytest.mark.parametrize("name", ["max", "leq", "tanh", "exp"])
-def test_functions_that_pass_through_an_infinity_are_shown_truly(registry: Registry, name: str) -> None:
-    task = problem(registry, "x", search={"primitives": ["max", "log", "sub", "exp", "leq", "tanh", "inv"]})
-    find = {one: registry.find("primitives", one).value for one in ("max", "log", "sub", "exp", "leq", "tanh", "inv")}
-    x = Leaf("x")
-    nothing = Apply(find["sub"], (x, x))
-    lowest = Apply(find["log"], (nothing,))
-    tree = {
-        "max": Apply(find["max"], (lowest, x)),
-        "leq": Apply(find["leq"], (lowest, x, x, Leaf("1", 1.0))),
-        "tanh": Apply(find["tanh"], (Apply(find["inv"], (nothing,)),)),
-        "exp": Apply(find["exp"], (lowest,)),
-    }[name]
-    text = formula_of(task, tree, 0).text
-    columns = {"x": torch.linspace(1, 3, 5, dtype=torch.float64)}
-    primitives = {one: find[one] for one in find}
-    torch.testing.assert_close(evaluate(parse(text, columns, primitives), columns, primitives), tree.evaluate(columns))
-
-
 def test_a_fruitless_end_keeps_the_trained_network(registry: Registry) -> None:
     stop = {"max_steps": 2000, "same_fitness_steps": 5, "same_best_restarts": 1}
     task = problem(registry, "exp(x/5)", search={"primitives": ["mul", "add"], "depth": 2}, stop=stop)
@@ -285,32 +241,6 @@ def test_adam_is_torchs(gradients: list[list[float]], rate: float) -> None:
         theirs.grad = -tensor
         reference.step()
     torch.testing.assert_close(ours, theirs.detach())
-
-
-def test_units_are_shown_as_declared_and_the_formula_reads_back(registry: Registry) -> None:
-    task = problem(
-        registry,
-        "`x y`*2",
-        data={"target": "`x y`*2"},
-        inputs=[{"name": "x y", "range": [1, 10], "unit": "km"}],
-        outputs=[{"name": "y", "unit": "cm"}],
-        search={"primitives": ["mul", "add"], "constants": ["3 m"], "depth": 2},
-    )
-    mul, add = (registry.find("primitives", name).value for name in ("mul", "add"))
-    tree = Apply(add, (Leaf("x y"), Leaf("3 m", 3.0)))
-    formula = formula_of(task, tree, 0)
-    assert formula.text == "100000*`x y` + 300"
-    columns = {"x y": torch.tensor([1.0, 2.0], dtype=torch.float64)}
-    assert evaluate(parse(formula.text, columns, {}), columns, {}).tolist() == [100_300.0, 200_300.0]
-    assert mul is not add
-
-
-def test_simplifying_never_changes_values(registry: Registry) -> None:
-    task = problem(registry, "sqrt(x*x)", search={"primitives": ["mul", "sqrt", "div"], "constants": [1]})
-    mul, sqrt, div = (registry.find("primitives", name).value for name in ("mul", "sqrt", "div"))
-    x = Leaf("x")
-    assert formula_of(task, Apply(sqrt, (Apply(mul, (x, x)),)), 0).text == "Abs(x)"
-    assert formula_of(task, Apply(div, (Apply(mul, (x, x)), x)), 0).text == "x"
 
 
 def test_the_result_is_what_the_design_says(registry: Registry) -> None:
