@@ -49,9 +49,9 @@ def formula_of(problem: Problem, tree: Expression, output: int, most: int = MOST
     """
     if isinstance(tree, Given):  # as its author wrote it
         return Formula(tree.text, typeset.latex(to_sympy(tree.tree, dict(tree.primitives))))
-    for candidate, positive in _algebra(problem, tree, output, most):
+    for candidate in _algebra(problem, tree, output, most):
         text = typeset.text(candidate)
-        if _agrees(problem, tree, output, text, positive):
+        if _agrees(problem, tree, output, text):
             return Formula(text, typeset.latex(candidate), candidate)
     text = _as_calls(problem, tree, output)
     return Formula(text, rf"\mathtt{{{text}}}".replace("_", r"\_"))
@@ -65,22 +65,17 @@ def form_of(problem: Problem, tree: Expression, output: int, named: Container[in
         return _as_calls(problem, tree, output)
 
 
-def _algebra(problem: Problem, tree: Expression, output: int, most: int) -> Iterator[tuple[Any, Sequence[str]]]:
-    """Yield the tree in sympy as far as that can follow it, simplified and then plain; and what was taken as positive.
-
-    A root of a quotient, say, is a quotient of roots only where it is known what is positive.
-    """
+def _algebra(problem: Problem, tree: Expression, output: int, most: int) -> Iterator[Any]:
+    """Yield the tree in sympy, simplified and then plain, as far as sympy can follow it."""
     try:
         plain = _over_users_numbers(problem, tree.sympy(), output)
         if sympy.count_ops(plain) <= most:
-            positive = _positive_inputs(problem) if _has_roots(plain) else ()
-            if positive:
-                yield _merged(_simplified_as_positive(plain, positive)), positive
+            plain = _by_signs(problem, tree, output, plain) if _has_roots(plain) else plain
             simplified = _merged(sympy.simplify(plain))
             if simplified.has(sympy.Piecewise):
-                yield sympy.simplify(_with_plain_conditions(simplified)), ()
-            yield simplified, ()
-        yield plain, ()
+                yield sympy.simplify(_with_plain_conditions(simplified))
+            yield simplified
+        yield plain
     except Exception:  # noqa: BLE001 sympy raises whatever its parts raise on infinities; the caller has another form
         return
 
@@ -91,10 +86,17 @@ def _has_roots(expression: Any) -> bool:
     return bool(roots) or expression.has(sympy.Abs)
 
 
-def _simplified_as_positive(expression: Any, names: Sequence[str]) -> Any:
+def _by_signs(problem: Problem, tree: Expression, output: int, expression: Any) -> Any:
+    """Return an expression as the signs of the inputs make it shorter, if they do and no value changes by that.
+
+    A root of a quotient, say, is a quotient of roots only where it is known what is positive.
+    """
+    names = _positive_inputs(problem)
     signed = {sympy.Symbol(name, real=True): sympy.Symbol(name, positive=True) for name in names}
-    simplified = sympy.simplify(expression.xreplace(signed))
-    return simplified.xreplace({there: here for here, there in signed.items()})
+    known = sympy.expand_power_base(expression.xreplace(signed)).xreplace({new: old for old, new in signed.items()})
+    if sympy.count_ops(known) >= sympy.count_ops(expression):
+        return expression
+    return known if _agrees_beyond(problem, tree, output, typeset.text(known), names) else expression
 
 
 def _positive_inputs(problem: Problem) -> tuple[str, ...]:
@@ -224,19 +226,18 @@ def _call(tree: Expression, scales: Mapping[str, Scale]) -> str:
     return name if scale == Scale(scale.measure) else f"(({name} - {scale.shift!r})*{scale.factor!r})"
 
 
-def _agrees(problem: Problem, tree: Expression, output: int, text: str, positive: Sequence[str]) -> bool:
-    """Whether the text, read back, gives the tree's values on the training rows.
+def _agrees(problem: Problem, tree: Expression, output: int, text: str) -> bool:
+    """Whether the text, read back, gives the tree's values on the training rows."""
+    return _same_values(problem, tree, output, text, problem.dataset.part("train")[0])
 
-    positive: inputs that were taken as such; where the tree has a value, it must be the same with their signs changed.
-    """
-    inputs, _ = problem.dataset.part("train")
-    if not _same_values(problem, tree, output, text, inputs):
-        return False
+
+def _agrees_beyond(problem: Problem, tree: Expression, output: int, text: str, positive: Sequence[str]) -> bool:
+    """Whether the text gives the tree's values, where it has any, also when positive inputs change their signs."""
+    inputs = problem.dataset.part("train")[0][:, :MOST_MIRRORED]
     names = [one.name for one in problem.dataset.variables]
-    for turned in [[name] for name in positive] + [positive] * (len(positive) > 1):
-        signs = torch.tensor([-1.0 if name in turned else 1.0 for name in names], dtype=inputs.dtype)
-        mirrored = inputs[:, :MOST_MIRRORED] * signs.to(inputs.device)[:, None]
-        if not _same_values(problem, tree, output, text, mirrored, only_finite=True):
+    for turned in [*([name] for name in positive), positive]:
+        signs = torch.tensor([-1.0 if name in turned else 1.0 for name in names]).to(inputs)
+        if not _same_values(problem, tree, output, text, inputs * signs[:, None], only_finite=True):
             return False
     return True
 

@@ -95,6 +95,7 @@ def test_signs_that_the_data_settle_shorten_a_formula(registry: Registry) -> Non
     assert formula_of(over_two(registry, [1, 5], [1, 5]), tree, 0).text == "x**(3/2)"
     quotient = Apply(div, tuple(Apply(sqrt, (Apply(div, (one, leaf)),)) for leaf in (x, y)))
     assert formula_of(over_two(registry, [1, 5], [1, 5]), quotient, 0).text == "sqrt(y)/sqrt(x)"
+    assert formula_of(over_two(registry, [1, 5], [1, 5]), Apply(sqrt, (Apply(div, (x, y)),)), 0).text == "sqrt(x/y)"
 
 
 def test_a_sign_that_counts_beyond_the_data_stays(registry: Registry) -> None:
