@@ -129,7 +129,8 @@ def test_caught_by_the_kit(make_pack: Callable[..., None], occamkit: Callable[..
     assert found[check]["verdict"] == "broken"
     assert found[check]["message"].startswith(f"pack 'hostile': primitive {part!r}: {promise}: ")
     assert [word for word in words if word not in found[check]["message"]] == []
-    assert promise in occamkit("plugins", "check", "hostile").stdout
+    if "sleeps" not in what:  # to see it once more takes as long again
+        assert promise in occamkit("plugins", "check", "hostile").stdout
 
 
 def test_clashing_names_are_said_with_both_owners(

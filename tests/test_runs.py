@@ -43,6 +43,11 @@ max_steps = 30
 same_fitness_steps = 6
 [trainer]
 functions = 200
+[[proposers]]
+name = "join"
+most = 5_000
+[[proposers]]
+name = "network"
 """
 
 
