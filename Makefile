@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+WHEELS := .wheels
 PACKS := $(wildcard plugins/*/pyproject.toml)
 PACK_FOLDERS := $(patsubst %/pyproject.toml,%,$(PACKS))
 
@@ -35,8 +36,12 @@ docs: setup
 packs: setup
 	@set -e; for folder in $(PACK_FOLDERS); do echo "$$folder"; $(BIN)/python -m pytest -c $$folder/pyproject.toml --rootdir $$folder $$folder/tests; done
 
-wheels:
-	PYTHON=$(PYTHON) bash .ci/packs
+wheels: $(WHEELS)/.ready
+	bash .ci/packs try $(WHEELS)
+
+$(WHEELS)/.ready: $(PACKS) pyproject.toml $(shell find occamkit plugins -name '*.py')
+	PYTHON=$(PYTHON) bash .ci/packs install $(WHEELS)
+	@touch $@
 
 clean:
-	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(WHEELS) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
