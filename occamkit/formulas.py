@@ -115,25 +115,29 @@ def _merged(expression: Any) -> Any:
     A number inside an exponential stands beside the factor before it: 0.5·exp(2 - x).
     """
 
-    def shifted(node: Any) -> bool:
-        return node.is_Mul and node.args[0].is_Float and any(_shift(one) != 0 for one in node.args[1:])
-
-    def unshifted(node: Any) -> Any:
-        factors = [sympy.exp(one.exp - _shift(one)) if _shift(one) != 0 else one for one in node.args[1:]]
-        value = float(node.args[0]) * math.exp(sum(float(_shift(one)) for one in node.args[1:]))
-        return sympy.Mul(sympy_number(float(f"{value:.15g}")), *factors)
-
     def several(node: Any) -> bool:
         numbers = [one for one in node.args if one.is_number] if node.is_Mul or node.is_Add else []
         return len(numbers) > 1 and any(one.has(sympy.Float) for one in numbers)
 
     def one(node: Any) -> Any:
         numbers = [one for one in node.args if one.is_number]
-        # Fifteen digits: the last one or two of a double are rounding.
-        value = sympy_number(float(f"{float(node.func(*numbers)):.15g}"))
-        return node.func(value, *(one for one in node.args if not one.is_number))
+        return node.func(_fifteen_digits(node.func(*numbers)), *(one for one in node.args if not one.is_number))
 
-    return expression.replace(several, one).replace(shifted, unshifted)
+    def shifted(node: Any) -> bool:
+        return node.is_Mul and node.args[0].is_Float and any(_shift(one) != 0 for one in node.args[1:])
+
+    def unshifted(node: Any) -> Any:
+        factors = [sympy.exp(one.exp - _shift(one)) if _shift(one) != 0 else one for one in node.args[1:]]
+        value = float(node.args[0]) * math.exp(sum(float(_shift(one)) for one in node.args[1:]))
+        return sympy.Mul(_fifteen_digits(value), *factors)
+
+    merged = expression.replace(several, one).replace(shifted, unshifted)
+    return merged.xreplace({number: _fifteen_digits(number) for number in merged.atoms(sympy.Float)})
+
+
+def _fifteen_digits(number: Any) -> Any:
+    """Return a number without its last one or two digits: of a double they are rounding, as in 1.0000000000000002."""
+    return sympy_number(float(f"{float(number):.15g}"))
 
 
 def _shift(factor: Any) -> Any:

@@ -115,3 +115,9 @@ def test_a_number_inside_an_exponential_joins_the_factor_before_it(registry: Reg
 
     assert formula_of(task, scaled(3 * math.exp(-2)), 0).text == "3*exp(-x)"
     assert formula_of(task, scaled(1.0), 0).text == "exp(2 - x)"
+
+
+def test_the_last_digits_of_a_double_are_not_shown(registry: Registry) -> None:
+    task = over_two(registry, [1, 5], [1, 5])
+    assert formula_of(task, Product(math.nextafter(1.0, 2.0), ((x, 1),)), 0).text == "x"
+    assert formula_of(task, Product(0.1 + 0.2, ((x, 1),)), 0).text == "0.3*x"
