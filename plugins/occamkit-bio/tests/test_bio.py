@@ -50,7 +50,7 @@ def test_a_law_with_given_constants_is_found(task: str) -> None:
     best = occamkit.run(f"bio/{task}", seed=0, device="cpu").outputs[0].best
     assert best is not None
     assert best.r2["valid"] > 0.99
-    assert best.expression == {"enzyme-given": "3.0*s/(s + 4.2)", "tumour": "0.1*N*log(8.0/N)"}[task]
+    assert best.expression == {"enzyme-given": "3*s/(s + 4.2)", "tumour": "0.1*N*log(8/N)"}[task]
 
 
 @pytest.mark.parametrize("task", FITTED)
