@@ -2,15 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from occamkit import search, typeset, units
+from occamkit import description, dimensions, fit, graph, search, train, traits, typeset, units
 from occamkit._version import __version__
 from occamkit.graph import Apply, Expression, Leaf, Product, Sum
 from occamkit.hookspecs import hookimpl
+from occamkit.packs.registry import Registry
 from occamkit.primitives import Cluster, Constant, Elementwise, Quantity
 from occamkit.protocols import (
     Exporter,
     Fitness,
     ForwardRegularizer,
+    Kind,
     NodeBatch,
     Output,
     Primitive,
@@ -26,12 +28,12 @@ from occamkit.protocols import (
     Verdict,
     Wrapper,
 )
-from occamkit.registry import Registry
 from occamkit.result import Result
-from occamkit.search import Proposal, SearchBudget, SearchProblem
+from occamkit.search import Milestone, Proposal, SearchBudget
 from occamkit.solve import run
-from occamkit.task.load import load_task
+from occamkit.task.file.load import load_task
 from occamkit.task.problem import Problem
+from occamkit.task.search_problem import SearchProblem
 
 if TYPE_CHECKING:
     from occamkit.estimator import OccamRegressor
@@ -45,7 +47,9 @@ __all__ = [
     "Expression",
     "Fitness",
     "ForwardRegularizer",
+    "Kind",
     "Leaf",
+    "Milestone",
     "NodeBatch",
     "OccamRegressor",
     "Output",
@@ -71,10 +75,16 @@ __all__ = [
     "Verdict",
     "Wrapper",
     "__version__",
+    "description",
+    "dimensions",
+    "fit",
+    "graph",
     "hookimpl",
     "load_task",
     "run",
     "search",
+    "train",
+    "traits",
     "typeset",
     "units",
 ]

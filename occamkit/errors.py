@@ -39,7 +39,7 @@ def did_you_mean(name: str, allowed: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Problem:
+class TaskProblem:
     """One thing that is wrong in a file: where, under which key, and what."""
 
     message: str
@@ -63,7 +63,7 @@ class UserError(OccamkitError):
 class TaskError(UserError):
     """A task is wrong; `problems` holds all that was found, in the order of the file."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[TaskProblem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
 

@@ -14,13 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from occamkit import typeset
 from occamkit.export import Usable
-from occamkit.live import follow
-from occamkit.quick import Plan, Wishes, plan_table
-from occamkit.registry import Registry
+from occamkit.packs.registry import Registry
 from occamkit.result import Found, Result
-from occamkit.solve import make_result
+from occamkit.runs.quick import Plan, Wishes, plan_table
+from occamkit.solve import run_problem
 from occamkit.task.problem import make_problem
-from occamkit.train.run import train
 
 OUTPUT = "y"
 
@@ -69,8 +67,7 @@ class OccamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sci
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         plan = self._plan(X, np.asarray(y, dtype=np.float64), registry, seed)
         problem = make_problem(plan.task, registry, seed, self.device)
-        with follow(problem, quiet=not self.verbose) as observe:
-            result = make_result(problem, train(problem, observe))
+        result = run_problem(problem, show=self.verbose)
         best = result.outputs[0].best
         if best is None:
             raise ValueError("no function that is defined on the training rows was found; allow other primitives")

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from occamkit.errors import UserError, did_you_mean
 from occamkit.graph.given import names_in
-from occamkit.registry import Registry
+from occamkit.language.folds import evaluate, to_sympy
+from occamkit.language.parse import Node, parse
+from occamkit.packs.registry import Registry
 from occamkit.result import Found, Result
-from occamkit.task.checks import callable_primitives
-from occamkit.task.formula import Node, parse
-from occamkit.task.formula_folds import evaluate, to_sympy
+from occamkit.task.file.checks import callable_primitives
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Usable:
 
     def sympy(self) -> Any:
         """Return the formula as a sympy expression over real symbols called like the columns."""
-        from occamkit.task.functions import as_number
+        from occamkit.language.functions import as_number
 
         return as_number(to_sympy(self.tree, callable_primitives(self.registry)))
 

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 from occamkit import typeset
 from occamkit.errors import UserError
 from occamkit.export import Usable
-from occamkit.registry import Registry
+from occamkit.language.folds import to_sympy
+from occamkit.language.functions import CONSTANTS, FUNCTIONS
+from occamkit.language.parse import Call, Name, Node, Number
+from occamkit.packs.registry import Registry
 from occamkit.result import Result
-from occamkit.task.checks import callable_primitives
-from occamkit.task.formula import Call, Name, Node, Number
-from occamkit.task.formula_folds import to_sympy
-from occamkit.task.functions import CONSTANTS, FUNCTIONS
+from occamkit.task.file.checks import callable_primitives
 
 
 class OccamHead(nn.Module):

@@ -85,6 +85,9 @@ class Elementwise:
     symbol: a short sign for drawings.
     inverse: inverse(output, *other arguments, *constants) solves for the first argument.
     group: the name under which a task can ask for this primitive along with its kin.
+    exponential: the natural logarithm of the base of an exponential, which turns sums into products, as b^x does.
+    truth: what the primitive gives for bits, 00, 01, 10, 11 and so on, if that is always a bit.
+    Searches use the last two where they are declared, and try the primitive where they are not.
     """
 
     name: str
@@ -99,6 +102,8 @@ class Elementwise:
     symbol: str | None = None
     inverse: Callable[..., Tensor] | None = None
     group: str | None = None
+    exponential: float | None = None
+    truth: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):

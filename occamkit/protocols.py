@@ -19,8 +19,9 @@ from occamkit.units import Unit, UnitRule
 
 if TYPE_CHECKING:
     from occamkit.graph import Expression
-    from occamkit.search.problem import Proposal, SearchBudget, SearchProblem
-    from occamkit.task.dataset import Dataset
+    from occamkit.search.proposal import Milestone, Proposal, SearchBudget
+    from occamkit.task.data.dataset import Dataset
+    from occamkit.task.search_problem import SearchProblem
     from occamkit.task.spec import TaskSpec
 
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 class Primitive(Protocol):
     """A function that expressions are made of; `occamkit.Elementwise` is the class that everyone uses.
 
-    Two members are optional and read with a default: `inverse` (see Elementwise) and `group`.
+    Optional, and described at Elementwise: `inverse`, `group`, `exponential` and `truth`. What a plugin may leave out
+    is asked for in `occamkit.traits` alone.
     """
 
     @property
@@ -208,17 +210,30 @@ class TaskFile:
     path: Path
 
 
+class Kind(Enum):
+    """What is searched for, and so what a proposer must be able to serve."""
+
+    FUNCTION = "function"
+    """Outputs as functions of the inputs."""
+    RELATION = "relation"
+    """One function of the inputs that is constant on the rows."""
+    PROGRAM = "program"
+    """A step for each output that a wrapper repeats."""
+
+
 @runtime_checkable
 class Proposer(Protocol):
     """A source of candidate expressions. A dataclass whose fields are its options.
 
-    Optional: `share`, how many turns it has for one of the others'.
+    Optional: `share`, how much work it is dealt for one share of the others', 1 unless it says so. `serves`, the kinds
+    of problems that it can work on, functions alone unless it says so. `resume(problem, budget, state)`, which goes on
+    from the state of a `Milestone` that it yielded; without it, what it did is done again when a run is resumed.
     """
 
     @property
     def name(self) -> str: ...
-    def propose(self, problem: SearchProblem, budget: SearchBudget) -> Iterator[Proposal | None]:
-        """Yield formulas, and None where others may take a turn: at least a few times in a second."""
+    def propose(self, problem: SearchProblem, budget: SearchBudget) -> Iterator[Proposal | Milestone | None]:
+        """Yield formulas, and None or a milestone where others may take a turn: at least a few times in a second."""
         ...
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import html
 import keyword
+import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -79,13 +80,20 @@ def _ascii(char: str) -> str:
 
 
 def text(expression: Any) -> str:
-    """Return a sympy expression as the text of a formula, with names that are no plain words in backticks."""
+    """Return a sympy expression as the text of a formula, with names that are no plain words in backticks.
+
+    Numbers have as many digits as it takes to read them back.
+    """
     from sympy.printing.str import StrPrinter
 
     class Printer(StrPrinter):  # type: ignore[misc] # sympy is imported here only
         def _print_Symbol(self, expr: Any) -> str:  # noqa: N802 sympy's naming
             plain = _PLAIN.fullmatch(expr.name) and expr.name not in _FORMULA_WORDS
             return str(expr.name) if plain else f"`{expr.name}`"
+
+        def _print_Float(self, expr: Any) -> str:  # noqa: N802
+            value = float(expr)
+            return repr(value) if math.isfinite(value) else str(super()._print_Float(expr))
 
     return str(Printer({"full_prec": False}).doprint(expression))
 

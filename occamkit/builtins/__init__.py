@@ -1,6 +1,14 @@
 """The built-in pack: what occamkit ships, through the same hooks as anybody's pack.
 
-Modules here import only what a third party may import: the public names of `occamkit`.
+Modules here import only what a third party may import: the public names of `occamkit` and of its public rooms.
+
+    arithmetic, trig, exponential, logic, extrema, smooth, wide   primitives
+    learned                                                       primitives that carry a constant to be fitted
+    fitness                                                       how well a prediction matches the target
+    dimensions, complexity, trivia, algebra                       regularizers
+    recurrence                                                    the wrapper
+    paper                                                         the tasks of the paper
+    proposers, exporters                                          where candidates come from, languages they go to
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Activations:
 
 
 @dataclass(frozen=True)
-class Constants:
+class ConstantCount:
     """Counts the constants that an expression uses, given ones and fitted ones alike."""
 
     name: ClassVar[str] = "constants"
@@ -54,4 +54,4 @@ class Constants:
         return Verdict(penalty=float(root))
 
 
-REGULARIZERS = (Activations, Constants)
+REGULARIZERS = (Activations, ConstantCount)

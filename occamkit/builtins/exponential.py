@@ -27,7 +27,7 @@ def _sigmoid_sympy(x: Any) -> Any:
 
 
 PRIMITIVES = (
-    _primitive("exp", call=torch.exp, sympy=sympy.exp, symbol="exp", inverse=torch.log),
+    _primitive("exp", call=torch.exp, sympy=sympy.exp, symbol="exp", inverse=torch.log, exponential=1.0),
     _primitive("log", call=torch.log, sympy=sympy.log, symbol="log", inverse=torch.exp),
     _primitive("log_abs", call=_log_abs, sympy=_log_abs_sympy, symbol="log|x|", inverse=torch.exp),
     _primitive("sigmoid", call=torch.sigmoid, sympy=_sigmoid_sympy, symbol="σ", inverse=torch.logit),

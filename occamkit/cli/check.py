@@ -10,8 +10,8 @@ import click
 from occamkit.cli.output import SEED, emit_json, json_option, pack_options, problems_of
 
 if TYPE_CHECKING:
-    from occamkit.registry import Registry
-    from occamkit.task.dataset import Dataset
+    from occamkit.packs.registry import Registry
+    from occamkit.task.data.dataset import Dataset
 
 
 @click.command()
@@ -26,8 +26,8 @@ def check(task: str, seed: int, block: tuple[str, ...], as_json: bool) -> None:
     primitives, and the size of the search.
     """
     from occamkit.errors import UserError
-    from occamkit.registry import Registry
-    from occamkit.task.load import load_task
+    from occamkit.packs.registry import Registry
+    from occamkit.task.file.load import load_task
 
     registry = Registry.load(block=block)
     try:
@@ -46,11 +46,11 @@ def check(task: str, seed: int, block: tuple[str, ...], as_json: bool) -> None:
 
 def summarise(task: Any, dataset: Dataset, registry: Registry) -> dict[str, Any]:
     """Return what a task comes to, as a JSON object."""
+    from occamkit.dimensions.powers import Powers, group_variables
     from occamkit.network import Layout
     from occamkit.network.size import log10_functions
     from occamkit.task import vocabulary
     from occamkit.task.growth import largest_depth, sizes_of
-    from occamkit.task.powers import Powers, group_variables
     from occamkit.task.problem import unsupported
     from occamkit.units import show
 

@@ -14,7 +14,7 @@ from occamkit.cli.output import emit_json, emit_table, json_option
 from occamkit.errors import UserError
 
 if TYPE_CHECKING:
-    from occamkit.packs import Found, Pack
+    from occamkit.packs.find import FoundPack, Pack
     from occamkit.testing import Check
 
 
@@ -70,8 +70,8 @@ def check_pack(pack: str, show_all: bool, as_json: bool) -> None:
 def _find_out(pack: str) -> tuple[Pack, list[Finding]]:
     """Return the pack and what became of its checks."""
     from occamkit.errors import PackError
-    from occamkit.packs import Status, load_pack
-    from occamkit.registry import Registry
+    from occamkit.packs.find import Status, load_pack
+    from occamkit.packs.registry import Registry
     from occamkit.testing import checks
 
     registry = Registry.load(strict=False)
@@ -89,12 +89,12 @@ def _is_folder(pack: str) -> bool:
     return (Path(pack) / "pyproject.toml").is_file() or any(sign in pack for sign in ("/", "\\")) or pack == "."
 
 
-def _in_folder(folder: Path) -> Found:
+def _in_folder(folder: Path) -> FoundPack:
     """Return the pack of a source folder, importable from now on."""
     import importlib
 
     from occamkit.hookspecs import PROJECT
-    from occamkit.packs import Found
+    from occamkit.packs.find import FoundPack
 
     try:
         project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
@@ -111,7 +111,7 @@ def _in_folder(folder: Path) -> Found:
     if len(entries) > 1:
         raise UserError(f"{folder}: holds the packs {', '.join(entries)}; install it and check each by its name")
     [(name, module)] = entries.items()
-    return Found(name, str(project.get("version", "unknown")), str(folder), lambda: importlib.import_module(module))
+    return FoundPack(name, str(project.get("version", "unknown")), str(folder), lambda: importlib.import_module(module))
 
 
 def _ask(check: Check) -> Finding:
@@ -135,7 +135,7 @@ def _document(finding: Finding) -> dict[str, Any]:
 
 
 def _show(loaded: Pack, findings: list[Finding], show_all: bool) -> None:
-    from occamkit.packs import KINDS
+    from occamkit.packs.find import KINDS
 
     parts: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:

@@ -39,7 +39,7 @@ def export(run: Path, language: str, output: str | None, formula: str, block: tu
     """
     from occamkit.cli.folder import columns_of, open_run
     from occamkit.export import Usable, choose
-    from occamkit.registry import Registry
+    from occamkit.packs.registry import Registry
 
     folder, registry = open_run(run), Registry.load(block=block)
     found = choose(folder.result(registry), output, formula)

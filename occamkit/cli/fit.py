@@ -21,6 +21,9 @@ from occamkit.cli.output import SEED, json_option, pack_options
 @click.option(
     "--missing", type=click.Choice(["error", "drop"]), default="error", show_default=True, help="Rows with gaps."
 )
+@click.option(
+    "--split", metavar="valid=A,test=B", help="Parts of the rows that choose and that test, as valid=0.2,test=0."
+)
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True)
 @click.option("--steps", type=click.IntRange(min=1), help="Steps in all, in place of seconds.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of everything random.")
@@ -38,6 +41,7 @@ def fit(
     primitives: str | None,
     start: tuple[str, ...],
     missing: str,
+    split: str | None,
     seconds: float,
     steps: int | None,
     seed: int,
@@ -54,12 +58,12 @@ def fit(
     is exact. What is decided on the way, such as leaving out columns of text, is said on standard error, and stands in
     the task.toml of the run folder.
     """
-    from occamkit.cli.folder import search
     from occamkit.cli.run import finish
-    from occamkit.quick import Wishes, plan_file
-    from occamkit.registry import Registry
-    from occamkit.runs import claim
-    from occamkit.runs import start as start_run
+    from occamkit.packs.registry import Registry
+    from occamkit.runs.folder import claim
+    from occamkit.runs.folder import start as start_run
+    from occamkit.runs.quick import Wishes, plan_file
+    from occamkit.solve import run_problem
     from occamkit.task.problem import make_problem
 
     registry = Registry.load(block=block)
@@ -69,14 +73,14 @@ def fit(
         start=start,
         stop={"max_steps": steps} if steps is not None else {"seconds": seconds},
     )
-    plan = plan_file(data, target, registry, wishes, _listed(inputs), missing, seed)
+    plan = plan_file(data, target, registry, wishes, _listed(inputs), missing, seed, _shares(split))
     if not quiet:
         for note in plan.notes:
             click.echo(note, err=True)
     claimed = claim(out) if out is not None else None
     problem = make_problem(plan.task, registry, seed, device)
     folder = start_run(claimed, problem, data.parent) if claimed is not None else None
-    finish(search(problem, folder, quiet, checkpoint_every), out, quiet, as_json)
+    finish(run_problem(problem, folder, show=not quiet, every=checkpoint_every), out, quiet, as_json)
 
 
 def _listed(text: str | None) -> list[str] | None:
@@ -90,3 +94,25 @@ def _unit(text: str) -> tuple[str, Any]:
     if not equals:
         raise UserError(f"--unit takes COLUMN=UNIT, such as --unit v=m/s, got {text!r}")
     return column, unit
+
+
+def _shares(text: str | None) -> tuple[float, float] | None:
+    """Read the parts of the rows that validate and that test; what is not said is nothing."""
+    from occamkit.errors import UserError, did_you_mean
+
+    if text is None:
+        return None
+    shares = {"valid": 0.0, "test": 0.0}
+    for one in text.split(","):
+        name, _, share = (part.strip() for part in one.partition("="))
+        if name not in shares:
+            raise UserError(f"--split: no part {name!r}{did_you_mean(name, shares)}; write valid=0.2,test=0")
+        try:
+            shares[name] = float(share)
+        except ValueError:
+            raise UserError(f"--split: {name} must be a number from 0 to below 1, got {share!r}") from None
+        if not 0 <= shares[name] < 1:
+            raise UserError(f"--split: {name} must be a number from 0 to below 1, got {share}")
+    if sum(shares.values()) >= 1:
+        raise UserError(f"--split: valid and test leave no rows to train on, got {text!r}")
+    return shares["valid"], shares["test"]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from occamkit.registry import Registry
-    from occamkit.result import Result
-    from occamkit.runs import RunFolder
-    from occamkit.task.problem import Problem
-    from occamkit.train.checkpoint import State
+    from occamkit.packs.registry import Registry
+    from occamkit.runs.folder import RunFolder
 
 
 CHECKPOINT_EVERY = 10.0
@@ -32,42 +28,9 @@ def checkpoint_option(command: Any) -> Any:
     )(command)
 
 
-def search(
-    problem: Problem,
-    folder: RunFolder | None,
-    quiet: bool,
-    every: float,
-    state: State | None = None,
-) -> Result:
-    """Search, showing how it goes; with a folder, keep trace, checkpoints, result and report in it."""
-    import torch
-
-    from occamkit.live import follow
-    from occamkit.report.write import write_report
-    from occamkit.runs import CheckpointKeeper
-    from occamkit.search.portfolio import search as search_portfolio
-    from occamkit.search.portfolio import worth_restoring
-    from occamkit.solve import make_result
-    from occamkit.train.trace import trace_to
-
-    # Searches are many small operations: a second thread costs more in waiting than it brings.
-    torch.set_num_threads(1)
-    state = worth_restoring(problem, state)
-    keep = CheckpointKeeper(folder.path, problem, every) if folder is not None else None
-    done = state["steps"] if state is not None else 0
-    tracing = trace_to(folder.path / "trace.jsonl", done) if folder is not None else nullcontext()
-    with follow(problem, quiet) as observe, tracing as trace:
-        outcome = search_portfolio(problem, observe, trace, keep, state)
-    result = make_result(problem, outcome)
-    if folder is not None:
-        folder.write_result(result)
-        write_report(folder, problem.registry, "html", problem=problem)
-    return result
-
-
 def open_run(path: Path) -> RunFolder:
     """Return the run in a folder."""
-    from occamkit.runs import RunFolder
+    from occamkit.runs.folder import RunFolder
 
     return RunFolder.open(path)
 

@@ -10,7 +10,7 @@ import click
 from occamkit.cli.output import emit_json, emit_table, json_option, pack_options
 
 if TYPE_CHECKING:
-    from occamkit.packs import Entry
+    from occamkit.packs.find import Entry
 
 LISTED = ("primitives", "constants", "fitnesses", "regularizers", "wrappers", "tasks", "proposers", "exporters")
 
@@ -21,7 +21,7 @@ LISTED = ("primitives", "constants", "fitnesses", "regularizers", "wrappers", "t
 @json_option
 def list_command(kind: str, block: tuple[str, ...], as_json: bool) -> None:
     """List what is registered of a KIND."""
-    from occamkit.registry import Registry
+    from occamkit.packs.registry import Registry
 
     rows = [describe(entry) for entry in Registry.load(block=block).entries(kind)]
     if as_json:
@@ -50,8 +50,8 @@ def describe(entry: Entry) -> dict[str, Any]:
 
 
 def _describe_primitive(entry: Entry) -> dict[str, Any]:
+    from occamkit.packs.trial import written
     from occamkit.primitives import rule_name
-    from occamkit.trial import written
 
     primitive = entry.value
     return {

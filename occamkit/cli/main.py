@@ -21,7 +21,7 @@ from occamkit.cli.run import run
 from occamkit.cli.schema import schema
 from occamkit.cli.score import score
 from occamkit.errors import OccamkitError, did_you_mean
-from occamkit.registry import Registry
+from occamkit.packs.registry import Registry
 
 OWN = {
     command.name: command

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from occamkit.errors import OccamkitError, Problem, TaskError, UserError
+from occamkit.errors import OccamkitError, TaskError, TaskProblem, UserError
 
 SEED = click.IntRange(0, 2**63 - 1)
 """What a seed may be."""
@@ -52,7 +52,7 @@ def emit_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def problems_of(error: OccamkitError) -> list[dict[str, Any]]:
     """Return what an error says as JSON objects."""
-    problems = error.problems if isinstance(error, TaskError) else [Problem(str(error))]
+    problems = error.problems if isinstance(error, TaskError) else [TaskProblem(str(error))]
     return [dataclasses.asdict(problem) for problem in problems]
 
 

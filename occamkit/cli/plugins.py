@@ -25,8 +25,8 @@ plugins.add_command(new)
 @json_option
 def list_packs(block: tuple[str, ...], as_json: bool) -> None:
     """List every pack with its version, its status, and what it provides."""
-    from occamkit.packs import KINDS
-    from occamkit.registry import Registry
+    from occamkit.packs.find import KINDS
+    from occamkit.packs.registry import Registry
 
     own = getattr(click.get_current_context().find_root().command, "commands", {})
     rows: list[dict[str, Any]] = []

@@ -31,8 +31,8 @@ def predict(
     from occamkit.errors import UserError
     from occamkit.export import Usable, choose
     from occamkit.files import write_whole
-    from occamkit.registry import Registry
-    from occamkit.task.sources.csv import read_columns, row_count
+    from occamkit.packs.registry import Registry
+    from occamkit.task.data.csv import read_columns, row_count
 
     if out is not None and out.exists():
         raise UserError(f"--out: {out} exists already; results are never overwritten")

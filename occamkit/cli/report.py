@@ -21,7 +21,7 @@ def report(run: Path, kind: str, out: Path | None, animate: Path | None, block: 
     The page is one file that needs nothing else. Pictures and films need the extra occamkit[report].
     """
     from occamkit.cli.folder import open_run
-    from occamkit.registry import Registry
+    from occamkit.packs.registry import Registry
     from occamkit.report.write import write_report
 
     path = write_report(open_run(run), Registry.load(block=block), "gif" if animate else kind, animate or out)

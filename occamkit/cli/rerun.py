@@ -73,8 +73,8 @@ def _recorded(folder: Path) -> dict[str, Any]:
 def _changes(before: Mapping[str, Any], task: Path) -> Iterator[str]:
     """Yield what is installed in another version than recorded; a task's own packs are found by their content."""
     from occamkit._version import __version__
-    from occamkit.registry import Registry
-    from occamkit.task.local import KEY, with_local_packs
+    from occamkit.packs.registry import Registry
+    from occamkit.task.file.local import KEY, with_local_packs
 
     if before["occamkit"] != __version__:
         yield f"occamkit was {before['occamkit']} and is {__version__}"

@@ -22,9 +22,10 @@ def resume(run: Path, quiet: bool, checkpoint_every: float, block: tuple[str, ..
     A run that is bounded by steps, or converges, gives the very result of one that was never interrupted; one that is
     bounded by seconds has the seconds that were left. Of a run that is finished, the result is shown.
     """
-    from occamkit.cli.folder import open_run, search
+    from occamkit.cli.folder import open_run
     from occamkit.cli.run import finish
-    from occamkit.registry import Registry
+    from occamkit.packs.registry import Registry
+    from occamkit.solve import run_problem
 
     folder, registry = open_run(run), Registry.load(block=block)
     if folder.finished:
@@ -32,5 +33,6 @@ def resume(run: Path, quiet: bool, checkpoint_every: float, block: tuple[str, ..
         finish(folder.result(registry), run, quiet, as_json)
         return
     kept = folder.checkpoint()
-    result = search(folder.problem(registry, kept), folder, quiet, checkpoint_every, kept["state"])
+    problem = folder.problem(registry, kept)
+    result = run_problem(problem, folder, show=not quiet, every=checkpoint_every, state=kept["state"])
     finish(result, run, quiet, as_json)

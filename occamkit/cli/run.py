@@ -49,10 +49,10 @@ def run(
     Progress goes to standard error, the result to standard output. Ctrl-C ends the search with what it has found;
     with --out, `occamkit resume` goes on with it.
     """
-    from occamkit.cli.folder import search
-    from occamkit.registry import Registry
-    from occamkit.runs import claim, start
-    from occamkit.task.load import load_task
+    from occamkit.packs.registry import Registry
+    from occamkit.runs.folder import claim, start
+    from occamkit.solve import run_problem
+    from occamkit.task.file.load import load_task
     from occamkit.task.problem import make_problem
 
     registry = Registry.load(block=block)
@@ -60,7 +60,7 @@ def run(
     claimed = claim(out) if out is not None else None
     problem = make_problem(loaded, registry, seed, device)
     folder = start(claimed, problem, getattr(loaded, "folder", Path())) if claimed is not None else None
-    result = search(problem, folder, quiet, checkpoint_every)
+    result = run_problem(problem, folder, show=not quiet, every=checkpoint_every)
     finish(result, out, quiet, as_json)
 
 

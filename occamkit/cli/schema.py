@@ -16,8 +16,8 @@ def schema(block: tuple[str, ...], as_json: bool) -> None:
     Editors check TOML with it as you type: save it and put `#:schema ./occamkit.schema.json` in the first line of a
     task file.
     """
-    from occamkit.registry import Registry
-    from occamkit.task.model import model_for
+    from occamkit.packs.registry import Registry
+    from occamkit.task.file.model import model_for
 
     document = model_for(Registry.load(block=block)).model_json_schema()
     emit_json(

@@ -42,8 +42,8 @@ def score(
     """
     from occamkit.cli.folder import open_run
     from occamkit.errors import UserError
-    from occamkit.registry import Registry
-    from occamkit.task.sources.csv import read_header
+    from occamkit.packs.registry import Registry
+    from occamkit.task.data.csv import read_header
 
     registry, header = Registry.load(block=block), read_header(data)
     name, text = _sides(formula, target, header)
@@ -100,7 +100,7 @@ def _scored(
 
     from occamkit.export import Usable
     from occamkit.graph.given import operations_in
-    from occamkit.task.sources.csv import read_columns
+    from occamkit.task.data.csv import read_columns
 
     inputs = [name for name in header if name and name != target]
     read = [(whose, Usable.read(text, inputs, registry), cost) for whose, text, cost in formulas]

@@ -13,10 +13,11 @@ import torch
 from torch import Tensor
 from torch.quasirandom import SobolEngine
 
-from occamkit.evaluate import gradient_descent, least_squares
+from occamkit.evaluate import gradient_descent
 from occamkit.evaluate.duals import ForestModel
-from occamkit.evaluate.least_squares import Fit, Model
-from occamkit.evaluate.scaling import Scaling
+from occamkit.fit import nonlinear
+from occamkit.fit.nonlinear import Fit, Model
+from occamkit.fit.scaling import Scaling
 from occamkit.graph.forest import Forester
 from occamkit.graph.intern import Graph
 
@@ -35,7 +36,7 @@ _ROUNDS = (9, 90)
 UNSCALED = Scaling()
 
 Method = Callable[[Model, Tensor, Tensor, Scaling, int], Fit]
-METHODS: dict[str, Method] = {"levenberg-marquardt": least_squares.fit, "adam": gradient_descent.fit}
+METHODS: dict[str, Method] = {"levenberg-marquardt": nonlinear.fit, "adam": gradient_descent.fit}
 
 
 @dataclass(frozen=True)

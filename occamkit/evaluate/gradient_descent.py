@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from occamkit.evaluate.least_squares import Fit, Model
-from occamkit.evaluate.scaling import Scaling
+from occamkit.fit.nonlinear import Fit, Model
+from occamkit.fit.scaling import Scaling
 
 _RATE = 0.05
 """The paper's learning rate of constants."""

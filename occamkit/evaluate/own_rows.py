@@ -24,7 +24,7 @@ class _Group:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ProgramRows:
     """Programs laid out: the columns that stay, then each program's own inputs, then each program's own nodes.
 
     owned: where the inputs that read the state begin, one stretch of P rows for each. outputs: the rows of the roots.
@@ -57,7 +57,7 @@ class OwnRows:
         self._forester = Forester(graph)
         self._memory = torch.empty(0, device=graph.device)
 
-    def lay_out(self, roots: Tensor, columns: Tensor) -> Rows:
+    def lay_out(self, roots: Tensor, columns: Tensor) -> ProgramRows:
         """Return the rows of programs [v, P] over columns [u, n]; those laid out before lose theirs."""
         graph, feedback = self.graph, self.feedback
         count, wide = roots.shape[1], graph.count
@@ -97,7 +97,7 @@ class OwnRows:
         results += [rows_of(owners, torch.full_like(owners, place + 1)) for place in feedback.carried]
         values = self._room(first + start, columns)
         reading = tuple((owned[place], feedback.rows[place] or 0) for place in feedback.fed)
-        return Rows(count, values, reading, tuple(groups), torch.cat(results))
+        return ProgramRows(count, values, reading, tuple(groups), torch.cat(results))
 
     def _nodes(self, asked: Tensor) -> Tensor:
         """Return all inner nodes, pairs among them, that these are or are made of, as owner · wide + node, sorted."""

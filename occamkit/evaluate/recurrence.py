@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -198,3 +199,23 @@ def iterates(
 
     for state in wrapper.unroll(step, feedback.start(inputs).unsqueeze(1)):
         yield state[: len(trees), 0]
+
+
+class Repeating(Protocol):
+    """Whatever has a wrapper, such as a problem."""
+
+    @property
+    def wrapper(self) -> Wrapper | None: ...
+    @property
+    def feedback(self) -> Feedback | None: ...
+
+
+def predictions(
+    problem: Repeating, trees: Sequence[Expression], depth: int, names: Sequence[str], inputs: Tensor
+) -> Tensor:
+    """Return what a program predicts at one depth, [v, n], on inputs [u, n] in base units; NaN if it ends before."""
+    if problem.wrapper is None or problem.feedback is None:
+        raise ValueError("only a task with a wrapper repeats its functions")
+    states = iterates(problem.wrapper, problem.feedback, trees, names, inputs)
+    undefined = inputs.new_full((len(trees), inputs.shape[1]), torch.nan)
+    return next(islice(states, depth - 1, None), undefined)

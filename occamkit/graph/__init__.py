@@ -1,21 +1,36 @@
 """The graph: every function met so far as unique nodes, and folds over it; nothing about data.
 
-`intern` turns sampled edges into node numbers (over `table`), `forest` says what a set of functions needs, in
-an order that any fold can follow, and `unshared` the same when each function has its own fitted constants.
-`folds` are some of the folds, `expression` is one function as an immutable tree, `closed` what may stand around
-it, and `reading` leads from
-node numbers to trees and back. This room imports `occamkit.protocols` and the sample of `occamkit.network`.
+    intern      turns sampled edges into node numbers
+    table       a hash table on the device
+    forest      what a set of functions needs, in an order that any fold can follow
+    unshared    the same when each function has its own fitted constants
+    folds       something that follows for every node of a graph from its arguments
+    expression  one function as an immutable tree
+    closed      products and sums that were solved for, as kinds of tree
+    given       a formula that a person wrote, as a kind of tree
+    rewrite     products and sums put together without needless nesting
+    numbers     numbers that people would recognise
+    spelling    closed parts spelt out in given primitives
+    tree_fold   the fold over trees
+    reading     from node numbers to trees and back
+
+This room imports `occamkit.protocols`, `occamkit.language` and the sample of `occamkit.network`.
 """
 
-from occamkit.graph.closed import Monomial, Product, Sum, flattened
+from occamkit.graph.closed import Monomial, Power, Product, Sum, flattened
 from occamkit.graph.expression import Apply, Expression, Leaf
 from occamkit.graph.folds import GraphFold
 from occamkit.graph.forest import Forest, Forester, Group, forest_of
 from occamkit.graph.intern import Graph
+from occamkit.graph.numbers import recognised, simple, snapped
 from occamkit.graph.reading import enter_expression, read_expression
+from occamkit.graph.rewrite import SIGNS, is_number, product, weighted_sum
+from occamkit.graph.table import KeyTable
+from occamkit.graph.tree_fold import fold_tree
 from occamkit.graph.unshared import unshared_forest
 
 __all__ = [
+    "SIGNS",
     "Apply",
     "Expression",
     "Forest",
@@ -23,13 +38,22 @@ __all__ = [
     "Graph",
     "GraphFold",
     "Group",
+    "KeyTable",
     "Leaf",
     "Monomial",
+    "Power",
     "Product",
     "Sum",
     "enter_expression",
     "flattened",
+    "fold_tree",
     "forest_of",
+    "is_number",
+    "product",
     "read_expression",
+    "recognised",
+    "simple",
+    "snapped",
     "unshared_forest",
+    "weighted_sum",
 ]

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from occamkit.graph.expression import Expression, sympy_number
+from occamkit.graph.expression import Expression, Number, sympy_number
 from occamkit.protocols import Primitive
 
 Power = Fraction | float
@@ -39,10 +39,6 @@ class Product(Expression):
         return (self.coefficient,)
 
     @property
-    def own_constants(self) -> int:
-        return 1
-
-    @property
     def own_complexity(self) -> float:
         powers = sum(power != 1 for _, power in self.factors)
         return float(max(len(self.factors) - 1, 0) + powers + (self.coefficient != 1))
@@ -51,10 +47,9 @@ class Product(Expression):
         factors = [f"{factor.written()}**{_shown(power)}" for factor, power in self.factors]
         return f"product({', '.join([repr(self.coefficient), *factors])})"
 
-    def evaluate(self, columns: Mapping[str, Tensor]) -> Tensor:
-        result = torch.full_like(next(iter(columns.values())), self.coefficient)
-        for factor, power in self.factors:
-            values = factor.evaluate(columns)
+    def compute(self, below: Sequence[Tensor], constants: Sequence[Number], columns: Mapping[str, Tensor]) -> Tensor:
+        result = _level(constants[0] if constants else self.coefficient, columns)
+        for values, (_, power) in zip(below, self.factors, strict=True):
             result = result * (values if power == 1 else torch.pow(values, float(power)))
         return result
 
@@ -91,10 +86,6 @@ class Monomial(Product):
     def own_fitted(self) -> tuple[float, ...]:
         return ()
 
-    @property
-    def own_constants(self) -> int:
-        return 0
-
     def written(self) -> str:
         return f"monomial({', '.join(f'{factor.written()}**{_shown(power)}' for factor, power in self.factors)})"
 
@@ -128,10 +119,6 @@ class Sum(Expression):
         return (self.offset, *(coefficient for coefficient, _ in self.terms))
 
     @property
-    def own_constants(self) -> int:
-        return 1 + len(self.terms)
-
-    @property
     def own_complexity(self) -> float:
         scaled = sum(coefficient not in (1, -1) for coefficient, _ in self.terms)
         return float(max(len(self.terms) - 1, 0) + scaled + (self.offset != 0))
@@ -140,10 +127,11 @@ class Sum(Expression):
         terms = [f"{coefficient!r}*{term.written()}" for coefficient, term in self.terms]
         return f"sum({', '.join([repr(self.offset), *terms])})"
 
-    def evaluate(self, columns: Mapping[str, Tensor]) -> Tensor:
-        result = torch.full_like(next(iter(columns.values())), self.offset)
-        for coefficient, term in self.terms:
-            result = result + coefficient * term.evaluate(columns)
+    def compute(self, below: Sequence[Tensor], constants: Sequence[Number], columns: Mapping[str, Tensor]) -> Tensor:
+        offset, *weights = constants
+        result = _level(offset, columns)
+        for weight, values in zip(weights, below, strict=True):
+            result = result + weight * values
         return result
 
     def to_dict(self) -> dict[str, Any]:
@@ -178,6 +166,11 @@ def read_closed(stored: Mapping[str, Any], primitives: Mapping[str, Primitive]) 
         for one in stored["powers" if "powers" in stored else "factors"]
     )
     return Monomial(tuple(factors)) if "powers" in stored else Product(stored["coefficient"], tuple(factors))
+
+
+def _level(number: Number, columns: Mapping[str, Tensor]) -> Tensor:
+    like = next(iter(columns.values()))
+    return number.expand(-1, like.numel()) if isinstance(number, Tensor) else torch.full_like(like, number)
 
 
 def _shown(power: Power) -> str:

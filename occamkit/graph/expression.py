@@ -10,52 +10,72 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from occamkit.graph.numbers import to_the_last_bit
 from occamkit.protocols import Primitive
 
 LARGEST_EXACT = 10**6
+
+Number = float | Tensor
+"""A fitted constant, or one for each of many choices: [B, 1]."""
 
 
 class Expression(ABC):
     """A tree over columns: `Leaf`, `Apply` for what was searched, `Product` and `Sum` for what was solved for."""
 
     @property
-    @abstractmethod
     def below(self) -> tuple[Expression, ...]:
         """The trees below this node, from left to right."""
+        return ()
 
     @property
-    @abstractmethod
     def own_fitted(self) -> tuple[float, ...]:
         """The values of this node's own fitted constants; empty before they are fitted."""
+        return ()
 
     @property
-    @abstractmethod
     def own_constants(self) -> int:
         """How many fitted constants this node has or will have."""
+        return len(self.own_fitted)
 
     @property
     @abstractmethod
     def own_complexity(self) -> float:
         """What this node costs, without its arguments."""
 
-    @abstractmethod
     def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
         """Return this node over other arguments, and with other constants if any are given."""
+        return self
 
     @abstractmethod
     def written(self) -> str:
         """Return the tree as text, just as it was sampled."""
 
     @abstractmethod
-    def evaluate(self, columns: Mapping[str, Tensor]) -> Tensor:
-        """Return the values [n] on named columns [n] each, by calling the primitives."""
+    def compute(self, below: Sequence[Tensor], constants: Sequence[Number], columns: Mapping[str, Tensor]) -> Tensor:
+        """Return the values of this node, given those of its arguments and its own constants."""
+
+    def evaluate(self, columns: Mapping[str, Tensor], constants: Tensor | None = None) -> Tensor:
+        """Return the values [n] on named columns [n] each, by calling the primitives.
+
+        constants: other fitted constants [B, c] in place of the tree's own, in the order of `nodes`; then the values
+        are [B, n], or [n] where none of them has a part in them.
+        """
+        if constants is None:
+            return self._values(columns, iter(self.fitted))
+        return self._values(columns, iter(constants.unsqueeze(2).unbind(1)))
+
+    def _values(self, columns: Mapping[str, Tensor], constants: Iterator[Number]) -> Tensor:
+        own = list(islice(constants, self.own_constants))
+        if len(own) < self.own_constants:
+            raise ValueError(f"the constants of {self.written()} have no values yet")
+        return self.compute([one._values(columns, constants) for one in self.below], own, columns)
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -170,32 +190,16 @@ class Leaf(Expression):
     __hash__ = Expression.__hash__
 
     @property
-    def below(self) -> tuple[Expression, ...]:
-        return ()
-
-    @property
-    def own_fitted(self) -> tuple[float, ...]:
-        return ()
-
-    @property
-    def own_constants(self) -> int:
-        return 0
-
-    @property
     def own_complexity(self) -> float:
         return 0.0
-
-    def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
-        return self
 
     def written(self) -> str:
         return self.name
 
-    def evaluate(self, columns: Mapping[str, Tensor]) -> Tensor:
+    def compute(self, below: Sequence[Tensor], constants: Sequence[Number], columns: Mapping[str, Tensor]) -> Tensor:
         if self.value is None:
             return columns[self.name]
-        like = next(iter(columns.values()))
-        return torch.full_like(like, self.value)
+        return torch.full_like(next(iter(columns.values())), self.value)
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name} if self.value is None else {"name": self.name, "value": self.value}
@@ -231,11 +235,9 @@ class Apply(Expression):
         inside = ", ".join(argument.written() for argument in self.arguments)
         return f"{self.primitive.name}({inside}; {values})" if values else f"{self.primitive.name}({inside})"
 
-    def evaluate(self, columns: Mapping[str, Tensor]) -> Tensor:
-        below = [argument.evaluate(columns) for argument in self.arguments]
-        if len(self.constants) != len(self.primitive.constants):
-            raise ValueError(f"the constants of {self.primitive.name} have no values yet")
-        return self.primitive.call(*below, *(below[0].new_tensor(value) for value in self.constants))
+    def compute(self, below: Sequence[Tensor], constants: Sequence[Number], columns: Mapping[str, Tensor]) -> Tensor:
+        given = [one if isinstance(one, Tensor) else below[0].new_tensor(one) for one in constants]
+        return self.primitive.call(*below, *given)
 
     def to_dict(self) -> dict[str, Any]:
         below = [argument.to_dict() for argument in self.arguments]
@@ -277,18 +279,7 @@ def sympy_number(value: float) -> Any:
         return sympy.Integer(int(value)) if abs(value) < LARGEST_EXACT else sympy.Float(value)
     units = ((1.0, sympy.Integer(1)), (math.pi, sympy.pi), (1 / math.pi, 1 / sympy.pi), (math.e, sympy.E))
     for unit, symbol in units:
-        fraction = _simple_fraction(value, unit)
+        fraction = to_the_last_bit(value, unit)
         if fraction is not None:
             return sympy.Rational(fraction.numerator, fraction.denominator) * symbol
     return sympy.Float(value)
-
-
-def _simple_fraction(value: float, unit: float) -> Fraction | None:
-    """Return the simple fraction that a value is of a unit, to the last bit; short decimals such as 2.5 are none."""
-    if not math.isfinite(value):
-        return None
-    fraction = Fraction(value / unit).limit_denominator(12)
-    decimal = unit == 1 and (
-        fraction.denominator in (5, 10) or (abs(fraction) > 2 and fraction.denominator in (2, 4, 8))
-    )
-    return fraction if float(fraction) * unit == value and fraction and not decimal else None

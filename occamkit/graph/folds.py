@@ -59,15 +59,7 @@ class GraphFold:
             self._numbers[1 : self._next] = torch.tensor(leaves, device=graph.device)
 
     def _learn(self, nodes: Tensor) -> None:
-        ordered, sizes = self._forester.grouped(nodes)
-        start = 0
-        for code, size in sizes:
-            part = ordered[start : start + size]
-            start += size
-            arity = self.graph.primitives[code - 1].arity
-            keys = self.graph.keys.index_select(0, part)
-            one, two = self.graph.first_arguments(keys), self.graph.second_arguments(keys)
-            below = [one] if arity == 1 else self._forester.unfold(arity, one, two)
+        for code, part, below in self._forester.with_arguments(nodes):
             combinations, which = self._combinations(below)
             found = [self._apply(code - 1, combination) for combination in combinations]
             self._numbers.index_copy_(0, part, torch.tensor(found, device=part.device).index_select(0, which))

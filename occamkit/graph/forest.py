@@ -7,6 +7,7 @@ of a row are lower rows outside its own group, so a fold goes group by group.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -140,6 +141,18 @@ class Forester:
         known = [(rank % kinds, size) for rank, size in enumerate(sizes) if size and rank % kinds != PAIR]
         kept = sum(size for _, size in known)
         return nodes.index_select(0, order[:kept]), known
+
+    def with_arguments(self, nodes: Tensor) -> Iterator[tuple[int, Tensor, list[Tensor]]]:
+        """Yield nodes [m] by primitive, arguments before what is made of them: code, nodes [p], arguments k × [p]."""
+        ordered, sizes = self.grouped(nodes)
+        start = 0
+        for code, size in sizes:
+            part = ordered[start : start + size]
+            start += size
+            keys = self.graph.keys.index_select(0, part)
+            one, two = self.graph.first_arguments(keys), self.graph.second_arguments(keys)
+            arity = self.graph.primitives[code - 1].arity
+            yield code, part, [one] if arity == 1 else self.unfold(arity, one, two)
 
     def groups(self, nodes: Tensor, sizes: list[tuple[int, int]]) -> tuple[Group, ...]:
         """Return the groups of nodes [rows] that are sorted and have their rows in the scratch."""

@@ -9,9 +9,9 @@ from typing import Any
 from torch import Tensor
 
 from occamkit.graph.expression import Expression
+from occamkit.language.folds import evaluate, to_sympy
+from occamkit.language.parse import Call, Name, Node, Number, parse
 from occamkit.protocols import Primitive
-from occamkit.task.formula import Call, Name, Node, Number, parse
-from occamkit.task.formula_folds import evaluate, to_sympy
 
 Conversion = tuple[float, float]
 """Factor and shift: ours = (theirs - shift) · factor."""
@@ -37,18 +37,6 @@ class Given(Expression):
         return parse(self.text, [name for name, _ in self.columns], dict(self.primitives))
 
     @property
-    def below(self) -> tuple[Expression, ...]:
-        return ()
-
-    @property
-    def own_fitted(self) -> tuple[float, ...]:
-        return ()
-
-    @property
-    def own_constants(self) -> int:
-        return 0
-
-    @property
     def own_complexity(self) -> float:
         return float(operations_in(self.tree))
 
@@ -56,13 +44,10 @@ class Given(Expression):
     def inputs(self) -> tuple[str, ...]:
         return tuple(sorted(names_in(self.tree)))
 
-    def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
-        return self
-
     def written(self) -> str:
         return self.text
 
-    def evaluate(self, columns: Mapping[str, Tensor]) -> Tensor:
+    def compute(self, below: Sequence[Tensor], constants: Sequence[Any], columns: Mapping[str, Tensor]) -> Tensor:
         theirs = {name: columns[name] / factor + shift for name, (factor, shift) in self.columns if name in columns}
         factor, shift = self.output
         return (evaluate(self.tree, theirs, dict(self.primitives)) - shift) * factor

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from occamkit.graph.table import KeyTable
-from occamkit.network.layout import Layout, Run
+from occamkit.network.layout import ArgumentRun, Layout
 from occamkit.network.sample import Sample, Tile, TileLayer
 from occamkit.protocols import Primitive
 
@@ -226,7 +226,7 @@ class Graph:
                 for target, ordered in zip(stretch, torch.stack(stretch).sort(0).values, strict=True):
                     target.copy_(ordered)
 
-    def _commutative_arity(self, run: Run) -> tuple[bool, int]:
+    def _commutative_arity(self, run: ArgumentRun) -> tuple[bool, int]:
         primitive = self.primitives[run.primitive]
         return primitive.commutative, primitive.arity
 

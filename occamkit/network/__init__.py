@@ -1,6 +1,7 @@
 """The network: a distribution over functions, and nothing about data, values or scores.
 
-`layout` is arithmetic on node numbers, `model` holds the weights, `sampler` draws functions, `probability`
+`layout` is arithmetic on node numbers, `size` counts functions, `model` holds the weights, `sampler` draws functions,
+a `sample` lists what they `reach`, `probability`
 says how likely given functions are and how to make them likelier, `equalise` sets the first weights and
 `likeliest` reads the best function off the last ones. This room imports torch and `occamkit.protocols` only.
 """

@@ -16,7 +16,7 @@ from occamkit.protocols import Primitive
 
 
 @dataclass(frozen=True)
-class Run:
+class ArgumentRun:
     """Neighbouring image nodes that hold the same primitive; `start` and `stop` count in the layer."""
 
     primitive: int
@@ -49,12 +49,12 @@ class Layer:
         return range(self.first_argument, self.first_argument + sum(self.arities))
 
     @cached_property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[ArgumentRun, ...]:
         """The layer's nodes by primitive."""
         found, start = [], 0
         for primitive, members in groupby(self.primitives):
             stop = start + len(list(members))
-            found.append(Run(primitive, start, stop))
+            found.append(ArgumentRun(primitive, start, stop))
             start = stop
         return tuple(found)
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from occamkit.network.layout import Layer, Layout, Run
+from occamkit.network.layout import ArgumentRun, Layer, Layout
 from occamkit.network.sample import Sample, Tile, TileLayer
 
 
@@ -104,10 +104,10 @@ def _owners(layer: Layer, ends: list[int]) -> list[int]:
     ]
 
 
-def _sampled_runs(layer: Layer, ends: list[int]) -> tuple[Run, ...]:
+def _sampled_runs(layer: Layer, ends: list[int]) -> tuple[ArgumentRun, ...]:
     """Return the stretches of reached nodes with the same primitive, given where each ends."""
     return tuple(
-        Run(run.primitive, begin, end)
+        ArgumentRun(run.primitive, begin, end)
         for run, begin, end in zip(layer.runs, [0, *ends[:-1]], ends, strict=True)
         if end > begin
     )

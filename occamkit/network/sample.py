@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from occamkit.network.layout import Layout, Run
+from occamkit.network.layout import ArgumentRun, Layout
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class TileLayer:
     arguments: Tensor
     children: Tensor
     starts: tuple[int, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[ArgumentRun, ...]
 
 
 @dataclass(frozen=True)

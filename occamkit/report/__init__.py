@@ -8,4 +8,5 @@ page       the HTML page; page_style holds its style and its script
 text       the same as Markdown
 picture    the same as a PNG, with matplotlib
 film       the network converging, as a GIF, with Pillow
+write      writes any of them beside the run, or where one asks for it
 """

@@ -11,7 +11,7 @@ LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 44
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """From numbers to pixels along one axis."""
 
     low: float
@@ -42,7 +42,7 @@ class Scale:
         return [number * step for number in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
 
-def spread(values: Iterable[float], start: float, stop: float, logarithmic: bool = False) -> Scale:
+def spread(values: Iterable[float], start: float, stop: float, logarithmic: bool = False) -> AxisScale:
     """Return a scale with a little room around finite values."""
     finite = [value for value in values if math.isfinite(value) and (value > 0 or not logarithmic)]
     low, high = (min(finite), max(finite)) if finite else (0.1 if logarithmic else 0.0, 1.0)
@@ -51,7 +51,7 @@ def spread(values: Iterable[float], start: float, stop: float, logarithmic: bool
     else:
         room = 0.05 * (high - low) or 0.5 * abs(high) or 0.5
         low, high = low - room, high + room
-    return Scale(low, high, start, stop, logarithmic)
+    return AxisScale(low, high, start, stop, logarithmic)
 
 
 def show(number: float) -> str:
@@ -63,8 +63,8 @@ def show(number: float) -> str:
 class Plot:
     """One plot being drawn: make it with the two scales, add to it, and write it out."""
 
-    x: Scale
-    y: Scale
+    x: AxisScale
+    y: AxisScale
     x_label: str
     y_label: str
     title: str

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from occamkit.export import Usable
-from occamkit.task.formula import Call, Node, Number
+from occamkit.fit import standard_errors
+from occamkit.language.parse import Call, Node, Number
 
 
 @dataclass(frozen=True)
@@ -24,20 +25,17 @@ class Measured:
 def measured(usable: Usable, columns: Mapping[str, Tensor], target: Tensor) -> tuple[Measured, ...]:
     """Return the decimal numbers of a formula with their standard errors.
 
-    The errors are those of linearised least squares on the rows given: σ² (JᵀJ)⁻¹, with J the derivative of the
-    predictions [n, c] and σ² the mean square of what is left.
+    The errors are those of linearised least squares on the rows given; see `occamkit.fit.standard_errors`.
     """
     numbers = list(_decimals(usable.tree))
     if not numbers:
         return ()
-    predicted = usable.predict(columns)
-    slopes = torch.stack([_slope(usable, columns, place) for place in range(len(numbers))], dim=1)
-    left = target.numel() - len(numbers)
+    left = float((usable.predict(columns) - target).square().sum())
+    slopes = torch.stack([_slope(usable, columns, place) for place in range(len(numbers))])
     found: list[float | None] = [None] * len(numbers)
-    if left > 0 and bool(torch.isfinite(slopes).all()) and int(torch.linalg.matrix_rank(slopes)) == len(numbers):
-        noise = float((predicted - target).square().sum()) / left
-        spread = (noise * torch.linalg.inv(slopes.T @ slopes).diagonal()).clamp(min=0).sqrt()
-        found = [float(one) for one in spread]
+    determined = target.numel() > len(numbers) and bool(torch.isfinite(slopes).all())
+    if determined and int(torch.linalg.matrix_rank(slopes)) == len(numbers):
+        found = list(standard_errors(slopes, left).tolist())
     return tuple(Measured(text, float(text), error) for text, error in zip(numbers, found, strict=True))
 
 

@@ -10,19 +10,19 @@ import torch
 from torch import Tensor
 
 from occamkit._version import __version__
+from occamkit.archive import PARTS
 from occamkit.errors import FormulaError
 from occamkit.export import Usable
 from occamkit.network import Layout
-from occamkit.registry import Registry
+from occamkit.packs.registry import Registry
 from occamkit.report.constants import Measured, measured
 from occamkit.result import Found, Result
-from occamkit.runs import RunFolder
-from occamkit.task.dataset import Part
+from occamkit.runs.folder import RunFolder
+from occamkit.search.trace import read_lines
+from occamkit.task.data.dataset import Part
 from occamkit.task.growth import largest_depth, sizes_of
 from occamkit.task.problem import Problem
-from occamkit.train.figures import PARTS
 from occamkit.train.film import Film
-from occamkit.train.trace import read_lines
 
 MOST_POINTS = 400
 """Points of each part that are drawn; of more rows, every so-many-th."""
@@ -30,7 +30,7 @@ MOST_STEPS = 400
 
 
 @dataclass(frozen=True)
-class Rows:
+class ShownRows:
     """Some rows of one part: the inputs, what is true and what the best formula says, as the user has them."""
 
     part: str
@@ -49,7 +49,7 @@ class OutputContent:
     front: tuple[Found, ...]
     algebra: tuple[Any | None, ...]  # of each of the front
     best_algebra: Any | None
-    rows: tuple[Rows, ...]
+    rows: tuple[ShownRows, ...]
     constants: tuple[Measured, ...]
 
 
@@ -89,7 +89,7 @@ def gather(folder: RunFolder, registry: Registry, problem: Problem | None = None
         outputs=tuple(_output(problem, result, place) for place in range(len(result.outputs))),
         units=units,
         trace=_trace(folder),
-        frames=tuple(_frames(problem, Film.read(checkpoint["state"]["film"]))),
+        frames=tuple(_frames(problem, Film.read(checkpoint["film"]))),
         leaves=tuple(variable.name for variable in problem.network_inputs),
         task=(folder.path / "task.toml").read_text(encoding="utf-8"),
         made=_made(folder, problem, result),
@@ -134,7 +134,7 @@ def _declared(problem: Problem, part: Part, output: int) -> tuple[dict[str, Tens
     return columns, problem.dataset.output_scale(output).declared(targets[output])
 
 
-def _rows(problem: Problem, usable: Usable, output: int) -> list[Rows]:
+def _rows(problem: Problem, usable: Usable, output: int) -> list[ShownRows]:
     found = []
     for part in PARTS:
         columns, actual = _declared(problem, part, output)
@@ -144,14 +144,13 @@ def _rows(problem: Problem, usable: Usable, output: int) -> list[Rows]:
         some = {name: column.index_select(0, chosen) for name, column in columns.items()}
         predicted = usable.predict(some).tolist()
         inputs = {name: column.tolist() for name, column in some.items()}
-        found.append(Rows(part, inputs, actual.index_select(0, chosen).tolist(), predicted))
+        found.append(ShownRows(part, inputs, actual.index_select(0, chosen).tolist(), predicted))
     return found
 
 
 def _trace(folder: RunFolder) -> tuple[dict[str, Any], ...]:
-    lines = read_lines(folder.path / "trace.jsonl")
-    stride = max(1, -(-len(lines) // MOST_STEPS))
-    return tuple(json.loads(line) for line in lines[::stride])
+    steps = [one for one in map(json.loads, read_lines(folder.path / "trace.jsonl")) if one["event"] == "step"]
+    return tuple(steps[:: max(1, -(-len(steps) // MOST_STEPS))])
 
 
 def _frames(problem: Problem, film: Film) -> list[Frame]:

@@ -10,12 +10,12 @@ from typing import Any
 import sympy
 
 from occamkit import typeset
-from occamkit.formulas import rounded
 from occamkit.report import drawing
 from occamkit.report.axes import Plot, plot, show
-from occamkit.report.content import Content, OutputContent, Rows, moments
+from occamkit.report.content import Content, OutputContent, ShownRows, moments
 from occamkit.report.page_style import SCRIPT, STYLE
 from occamkit.result import Found
+from occamkit.result.formulas import rounded
 
 DIGITS = 6
 """Digits of the numbers in typeset formulas; the text below has them all."""
@@ -123,12 +123,12 @@ def _shares(found: Found) -> str:
     return ", ".join(f"{value:.5g} ({part})" for part, value in found.r2.items())
 
 
-def _key(rows: tuple[Rows, ...]) -> str:
+def _key(rows: tuple[ShownRows, ...]) -> str:
     marks = "".join(f'<span style="background: var(--{one.part})"></span>{one.part}' for one in rows)
     return f'<p class="key sub">{marks}</p>'
 
 
-def _all(rows: tuple[Rows, ...], which: str) -> list[float]:
+def _all(rows: tuple[ShownRows, ...], which: str) -> list[float]:
     return [value for one in rows for value in getattr(one, which)]
 
 

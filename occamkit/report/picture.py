@@ -8,8 +8,8 @@ from typing import Any
 
 from occamkit import typeset
 from occamkit.errors import UserError
-from occamkit.formulas import rounded
 from occamkit.report.content import Content, OutputContent
+from occamkit.result.formulas import rounded
 
 COLOURS = {"train": "#8b97b0", "valid": "#0b7a75", "test": "#c2571a"}
 

@@ -28,7 +28,7 @@ def _output(content: Content, output: OutputContent) -> Iterator[str]:
     if output.best_algebra is not None:
         yield from (f"$$ {typeset.latex_name(output.name)} = {typeset.latex(output.best_algebra)} $$", "")
     yield from ("```text", f"{output.name} = {output.best.expression}", "```", "")
-    yield from ("| Rows | R² | Root mean square error |", "|---|---|---|")
+    yield from ("| ShownRows | R² | Root mean square error |", "|---|---|---|")
     for part in output.best.mse:
         yield f"| {part} | {output.best.r2[part]:.6g} | {show(math.sqrt(output.best.mse[part]))} |"
     yield ""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from occamkit.errors import UserError
 from occamkit.files import write_whole
-from occamkit.registry import Registry
+from occamkit.packs.registry import Registry
 from occamkit.report.content import Content, gather
-from occamkit.runs import RunFolder
+from occamkit.runs.folder import RunFolder
 from occamkit.task.problem import Problem
 
 

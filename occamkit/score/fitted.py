@@ -10,7 +10,7 @@ from torch import Tensor
 from occamkit.evaluate import Evaluator
 from occamkit.evaluate.constant_store import ConstantStore
 from occamkit.evaluate.constants import ConstantFitter
-from occamkit.evaluate.scaling import Scaling
+from occamkit.fit.scaling import Scaling
 from occamkit.protocols import Fitness
 
 _BUDGET = 1 << 27

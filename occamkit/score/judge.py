@@ -1,226 +1,102 @@
-"""The judge: what each sampled function is worth (Methods, "Loss Function", "Regularization", "Undefined Outputs").
+"""The judge: what a function is worth, however it came about (Methods, "Loss Function", "Regularization").
 
 score = fitness − s · Σ weight · penalty        s the ceiling, the fitness of a perfect prediction
       = − w · s                                 for a function that is undefined, or vetoed
+
+Functions of a graph and single trees go through the same stages; only the order of work differs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from occamkit.evaluate import Evaluator, ProgramEvaluator
-from occamkit.evaluate.constants import ConstantFitter, Settings
-from occamkit.evaluate.scaling import Scaling
-from occamkit.graph import Expression, Graph, Leaf, Monomial, read_expression
-from occamkit.protocols import (
-    ForwardRegularizer,
-    NodeBatch,
-    Regularizer,
-    Stage,
-    StructureRegularizer,
-)
-from occamkit.score.fitted import FittedFunctions
-from occamkit.score.scaled import Scaled, closed, scalings
+from occamkit.evaluate import predictions
+from occamkit.graph import Expression, Graph, Leaf, Monomial
+from occamkit.graph.spelling import Speller
+from occamkit.protocols import Stage
+from occamkit.score.forward import ForwardStage
+from occamkit.score.nodes import GraphJudge
+from occamkit.score.scaled import bare, scalings
 from occamkit.score.structure import StructureStage
-from occamkit.score.symbolic import SymbolicStage
-from occamkit.task.policy import judged
-from occamkit.task.powers import Powers
-from occamkit.task.problem import Problem
+from occamkit.score.whole import WholeStage
+from occamkit.task.constant_units import judged
+from occamkit.task.search_problem import SearchProblem
 
 
 @dataclass(frozen=True)
-class Scores:
-    """What functions are worth for each output; fitness is NaN where a function is undefined or vetoed.
+class TreeScore:
+    """What a tree is worth as an output; fitness is NaN where it is undefined or vetoed."""
 
-    programs: what they are worth as one program, for a task with a wrapper.
-    """
-
-    score: Tensor  # [v, R]
-    fitness: Tensor  # [v, R]
-    vetoed: Tensor  # [v, R]
-    programs: ProgramWorth | None = None
-
-
-@dataclass(frozen=True)
-class ProgramWorth:
-    """What programs of all outputs are worth at the depth that suits them best; depth 0 where none is defined."""
-
-    score: Tensor  # [R], the mean over outputs
-    each: Tensor  # [v, R], the score of each output
-    fitness: Tensor  # [v, R]
-    depth: Tensor  # [R]
-
-
-def variables_of(problem: Problem) -> tuple[Leaf, ...]:
-    """Return the inputs and given constants as trees."""
-    return tuple(Leaf(variable.name, variable.value) for variable in problem.variables)
-
-
-def leaves_of(problem: Problem) -> tuple[Expression, ...]:
-    """Return what the network reads as trees: a group is a product of powers of variables."""
-    variables = variables_of(problem)
-    groups = (
-        Monomial(tuple((leaf, power) for leaf, power in zip(variables, exponents, strict=True) if power))
-        for exponents in problem.groups
-    )
-    return (*variables, *groups)
+    score: float
+    fitness: float
 
 
 class Judge:
-    """Scores functions of a graph for a problem, on the training rows."""
+    """Scores functions for a problem, on the rows to train on."""
 
-    def __init__(self, problem: Problem, graph: Graph, columns: Tensor, targets: Tensor) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         self.problem = problem
-        self.graph = graph
-        self.targets = targets
-        self.leaves = leaves_of(problem)
-        powers = Powers.of(problem.variables, problem.dataset.inputs)
-        self._scalings = scalings(problem, powers)
-        self._fitnesses = tuple(
-            Scaled(problem.fitness, one.like(columns)) if one else problem.fitness for one in self._scalings
-        )
-        self.ceiling = problem.fitness.ceiling(columns.shape[1])
-        forward = _of_stage(problem.regularizers, Stage.FORWARD)
-        hooks = [_weighted(one) for one in forward]
-        self.evaluator = Evaluator(graph, columns, outputs=len(targets), hooks=hooks)
-        self._repeated = (
-            ProgramEvaluator(graph, columns, problem.wrapper, problem.feedback, hooks=hooks)
-            if problem.wrapper is not None and problem.feedback is not None
-            else None
-        )
-        structure = cast("list[StructureRegularizer]", _of_stage(problem.regularizers, Stage.STRUCTURE))
-        outputs = judged(problem.outputs, problem.spec, powers)
-        self._structure = StructureStage(graph, structure, problem.network_inputs, outputs) if structure else None
-        symbolic = _of_stage(problem.regularizers, Stage.SYMBOLIC) + _of_stage(problem.regularizers, Stage.TREE)
-        self._symbolic = (
-            SymbolicStage(graph, symbolic, self.read, self.expression, self.leaves, problem.outputs)
-            if symbolic
-            else None
-        )
-        self._fitted = _fitted(problem, graph, self._scalings) if graph.has_constants else None
+        self.ceiling = problem.fitness.ceiling(problem.columns.shape[1])
+        self.scalings = scalings(problem)
+        outputs = judged(problem.outputs, problem.settings.scale, problem.settings.constants, problem.powers)
+        self.structure = StructureStage(self._of(Stage.STRUCTURE), problem.network_inputs, outputs)
+        self.forward = ForwardStage(self._of(Stage.FORWARD))
+        self.whole = WholeStage(self._of(Stage.SYMBOLIC), self._of(Stage.TREE), problem.outputs)
+        self.variables = tuple(Leaf(variable.name, variable.value) for variable in problem.variables)
+        self._speller = None if problem.closed else Speller(problem.distinct_primitives, self.variables)
+
+    @classmethod
+    def of(cls, problem: SearchProblem) -> Judge:
+        """Return the judge of a problem, made once, so that all who search it share what was asked of formulas."""
+        return problem.once(cls, lambda: cls(problem))
+
+    def _of(self, stage: Stage) -> list[Any]:
+        return [one for one in self.problem.regularizers if one.stage is stage and one.weight > 0]
 
     @property
-    def ranks_the_top_alone(self) -> bool:
-        """Whether scores below the top may be too high, because algebra was not asked of them."""
-        return self._symbolic is not None
+    def leaves(self) -> tuple[Expression, ...]:
+        """What the network reads as trees: a group is a product of powers of variables."""
+        groups = (
+            Monomial(tuple((leaf, power) for leaf, power in zip(self.variables, exponents, strict=True) if power))
+            for exponents in self.problem.groups
+        )
+        return (*self.variables, *groups)
 
-    def read(self, root: int) -> Expression:
-        """Return the tree of a node, without values for its fitted constants."""
-        return read_expression(self.graph, root, self.leaves)
+    def allowed(self, tree: Expression) -> Expression | None:
+        """Return a tree as the problem allows it: closed parts spelt out where it has none; None if that cannot be."""
+        return tree if self._speller is None else self._speller.spelt(tree)
 
-    def expression(self, root: int, output: int) -> Expression:
-        """Return the tree of a node as it was judged for an output: constants fitted, factor and such solved for."""
-        constants = self._fitted.constants(output, root) if self._fitted else ()
-        tree = read_expression(self.graph, root, self.leaves, constants)
-        if not self._scalings[output]:
-            return tree
-        inputs, targets = self.problem.dataset.part("train")
-        named = dict(zip((one.name for one in self.problem.dataset.variables), inputs, strict=True))
-        return closed(tree, named, targets[output], self._scalings[output], variables_of(self.problem))
+    def on(self, graph: Graph) -> GraphJudge:
+        """Return the same for the functions of a graph, thousands at once, on the problem's device."""
+        return GraphJudge(self, graph)
 
-    def stored(self) -> dict[str, Any]:
-        """Return what is known of functions, to be kept in a file along with the graph."""
-        return {"evaluator": self.evaluator.stored(), "constants": self._fitted.stored() if self._fitted else None}
+    def tree(self, tree: Expression, output: int) -> TreeScore:
+        """Return what a tree is worth as an output."""
+        return self._score(tree, output, None)
 
-    def restore(self, stored: Mapping[str, Any]) -> None:
-        """Know what `stored` says; the graph must have been restored before."""
-        self.evaluator.restore(stored["evaluator"])
-        if self._fitted is not None:
-            self._fitted.restore(stored["constants"])
+    def program(self, trees: Sequence[Expression], depth: int) -> tuple[TreeScore, ...]:
+        """Return what each tree of a program is worth at a depth of its wrapper, by what the whole of it predicts."""
+        predicted = predictions(self.problem, trees, depth, list(self.problem.named), self.problem.columns)
+        return tuple(self._score(tree, output, predicted[output]) for output, tree in enumerate(trees))
 
-    @property
-    def can_veto(self) -> bool:
-        """Whether there is a regularizer that may refuse functions before they are evaluated."""
-        return self._structure is not None
-
-    def accepts(self, roots: Tensor) -> Tensor:
-        """Return which functions roots[i] are not vetoed as output i: [v, F]. Nothing is evaluated."""
-        if self._structure is None:
-            return torch.ones_like(roots, dtype=torch.bool)
-        return self._structure.look(roots)[1] >= 0
-
-    def score(self, roots: Tensor, top: int, rows: Tensor | None = None) -> Scores:
-        """Score functions roots[i] as output i: [v, R]; the best `top` of each output are final.
-
-        rows: the training rows of a mini-batch; None takes all of them, and remembers.
-        """
-        penalty, worth = self._structure.look(roots) if self._structure else (roots.new_zeros(()), None)
-        asked = roots if worth is None else roots.masked_fill(worth < 0, 0)
-        if self._repeated is not None:
-            return self._score_programs(self._repeated, roots, asked, top, penalty, worth)
-        evaluator, targets, ceiling, fitnesses = self.evaluator, self.targets, self.ceiling, self._fitnesses
-        if rows is not None:
-            evaluator, targets = evaluator.on(rows), targets.index_select(1, rows)
-            ceiling = self.problem.fitness.ceiling(rows.numel())
-            fitnesses = tuple(one.on(rows) if isinstance(one, Scaled) else one for one in fitnesses)
-        if self._fitted is not None:
-            self._fitted.enter(evaluator, asked, targets, fitnesses)
-        found = evaluator.score(asked, targets, fitnesses)
-        if evaluator is not self.evaluator:
-            self.evaluator.evaluated += evaluator.evaluated
-        score = self._less(found.fitness, penalty.to(found.fitness) + found.penalty, worth, ceiling)
-        settled = self._settled(score, found.fitness, roots, top, ceiling)
-        return Scores(settled, found.fitness, _vetoed(roots, worth))
-
-    def limit_depth(self, depth: int) -> None:
-        """Look no deeper than this from now on, for a task with a wrapper."""
-        if self._repeated is not None:
-            self._repeated.limit_depth(depth)
-
-    def _score_programs(
-        self, repeated: ProgramEvaluator, roots: Tensor, asked: Tensor, top: int, penalty: Tensor, worth: Tensor | None
-    ) -> Scores:
-        """Score programs, whose columns in `roots` belong together, on all rows."""
-        found = repeated.score(asked, self.targets, self.problem.fitness)
-        self.evaluator.evaluated = repeated.evaluated
-        paid = penalty.to(found.fitness) + found.penalty
-        less = self._less(found.fitness, paid, worth, self.ceiling)
-        score = self._settled(less, found.fitness, roots, top, self.ceiling)
-        each = score if len(roots) == 1 else self._less(found.together, paid, worth, self.ceiling)
-        programs = ProgramWorth(each.mean(0), each, found.together, found.depth)
-        return Scores(score, found.fitness, _vetoed(roots, worth), programs)
-
-    def _less(self, fitness: Tensor, penalty: Tensor, worth: Tensor | None, ceiling: float) -> Tensor:
-        """Return fitness less penalties, and what undefined and vetoed functions are worth: [v, R]."""
-        score = fitness - ceiling * penalty
-        undefined = -self.problem.spec.trainer.undefined_weight * ceiling
-        score = torch.where(torch.isfinite(score), score, undefined)
-        return score if worth is None else torch.where(worth < 0, worth.to(score) * ceiling, score)
-
-    def _settled(self, score: Tensor, fitness: Tensor, roots: Tensor, top: int, ceiling: float) -> Tensor:
-        """Return scores [v, R] less symbolic penalties, as far down the ranking as matters."""
-        if self._symbolic is None:
-            return score
-        defined = roots.masked_fill(~torch.isfinite(fitness), 0)
-        settled = [self._symbolic.settle(score[i], defined[i], top, ceiling, i) for i in range(len(roots))]
-        return torch.stack(settled)
-
-
-def _vetoed(roots: Tensor, worth: Tensor | None) -> Tensor:
-    return torch.zeros_like(roots, dtype=torch.bool) if worth is None else worth < 0
-
-
-def _fitted(problem: Problem, graph: Graph, scalings: Sequence[Scaling]) -> FittedFunctions:
-    """Return what fits constants: in double precision, where the device has it."""
-    chosen = problem.spec.constants
-    settings = Settings(chosen.method, chosen.starts, chosen.iterations, chosen.retries, problem.seed)
-    dtype = torch.float32 if problem.device.type == "mps" else torch.float64
-    columns = problem.exact_columns("train").to(problem.device, dtype)
-    targets = problem.dataset.part("train")[1].to(problem.device, dtype)
-    return FittedFunctions(ConstantFitter(graph, columns, settings), targets, scalings)
-
-
-def _of_stage(regularizers: Sequence[Regularizer], stage: Stage) -> list[Any]:
-    return [one for one in regularizers if one.stage is stage and one.weight > 0]
-
-
-def _weighted(regularizer: ForwardRegularizer) -> Any:
-    def hook(batch: NodeBatch) -> Tensor:
-        return regularizer.weight * regularizer.score_nodes(batch)
-
-    return hook
+    def _score(self, tree: Expression, output: int, predicted: Tensor | None) -> TreeScore:
+        """Score a tree by what it predicts [n]; by its own values where nothing is given."""
+        function = bare(tree, self.scalings[output])
+        penalty, worth = self.structure.tree(function, output)
+        if worth < 0:
+            return TreeScore(worth * self.ceiling, math.nan)
+        values, paid = self.forward.tree(tree, self.problem.named)
+        target = self.problem.targets[output]
+        shown = (values if predicted is None else predicted).expand_as(target).unsqueeze(0)
+        fitness = float(self.problem.fitness.score(shown.clone(), target))
+        if not math.isfinite(fitness) or not bool(torch.isfinite(shown).all()):
+            return TreeScore(-self.problem.settings.trainer.undefined_weight * self.ceiling, math.nan)
+        alone = self.problem.wrapper is None or len(self.problem.outputs) == 1
+        penalty += paid + (self.whole.tree(function, tree, output) if alone and self.whole else 0.0)
+        return TreeScore(fitness - self.ceiling * penalty, fitness)

@@ -49,17 +49,9 @@ class Patterns:
         return self._bounds.index_select(0, nodes)
 
     def _learn(self, nodes: Tensor) -> None:
-        ordered, sizes = self._forester.grouped(nodes)
-        start = 0
-        for code, size in sizes:
-            part = ordered[start : start + size]
-            start += size
-            arity = self.graph.primitives[code - 1].arity
-            keys = self.graph.keys.index_select(0, part)
-            one, two = self.graph.first_arguments(keys), self.graph.second_arguments(keys)
-            below = [one] if arity == 1 else self._forester.unfold(arity, one, two)
+        for code, part, below in self._forester.with_arguments(nodes):
             bound = torch.stack([self._bounds.index_select(0, argument) for argument in below]).amax(0)
-            if arity <= 2:
+            if len(below) <= 2:
                 bound = torch.maximum(bound, self._shapes(code, below))
             self._bounds.index_copy_(0, part, bound)
 

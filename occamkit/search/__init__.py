@@ -1,63 +1,49 @@
-"""Search: proposers that take turns, and what the exact ones are made of.
+"""The search: proposers take turns in one loop, whoever they are and wherever they come from.
 
-portfolio    lets proposers take turns until every output has an exact formula or the budget is spent
-problem      what a proposer is given, and what it gives back
-choice       which of the formulas that were found is the best, when none is exact
-dimensions   products of powers with a given unit, and dimensionless groups; active finds groups in the data
-view         one output: a subsample of rows, and everything brought to plain numbers
-library      every small expression once; stock is what it holds
-rows         values with what is solved for projected out, to be matched by sorting
-tables       a library with its rows
-matching     one expression, two, a sum, or what is left without a term
-assemble     from a match to a formula
-algebra      products and sums put together, numbers recognised
-fitted       the search on noisy rows: tolerant for products, terms for sums, drafts for what is in the making
-bits         rows of bits: packed, modulo two, and against all linear functions
-gates        every small expression over bits; combine is how arguments are gone through
-parity       sums modulo two, solved for and looked up
-vary         numbers inside expressions, fitted
+    loop       the run loop: who is next, what becomes of a proposal, when it is over
+    proposal   what goes between a proposer and the loop
+    worker     a proposer at work: what it was dealt, and how it goes on after an interruption
+    events     what the loop tells to all who look on
+    conclude   what a run has come to: the same for a live, a killed and a resumed one
+    trace      the events of a run as lines of a file
+    interrupt  Ctrl-C between turns, and one thread
 
-This room knows no primitive by name: what a primitive can do is asked of its declaration, or tried on numbers.
+This room knows no primitive and no proposer by name.
 """
 
-from occamkit.search.algebra import product, weighted_sum
-from occamkit.search.choice import cost, description_length
-from occamkit.search.fitted import fitted
-from occamkit.search.library import Ingredient, Library
-from occamkit.search.matching import Found, images, monomials, pairs, peeled_pairs, peels, singles, sums, triples
-from occamkit.search.parity import Parities
-from occamkit.search.problem import Proposal, SearchBudget, SearchProblem
-from occamkit.search.tables import Stage, Table, shared_view, stages, tables
-from occamkit.search.view import View
-from occamkit.task.dimensions import groups, scaling
+from occamkit.search.conclude import Outcome, conclude_state
+from occamkit.search.events import (
+    Account,
+    Ended,
+    Event,
+    Failed,
+    Improved,
+    Observer,
+    Stepped,
+    TurnBegan,
+    TurnEnded,
+)
+from occamkit.search.loop import Run, search
+from occamkit.search.proposal import Known, Milestone, Progress, Proposal, SearchBudget, State
 
 __all__ = [
-    "Found",
-    "Ingredient",
-    "Library",
-    "Parities",
+    "Account",
+    "Ended",
+    "Event",
+    "Failed",
+    "Improved",
+    "Known",
+    "Milestone",
+    "Observer",
+    "Outcome",
+    "Progress",
     "Proposal",
+    "Run",
     "SearchBudget",
-    "SearchProblem",
-    "Stage",
-    "Table",
-    "View",
-    "cost",
-    "description_length",
-    "fitted",
-    "groups",
-    "images",
-    "monomials",
-    "pairs",
-    "peeled_pairs",
-    "peels",
-    "product",
-    "scaling",
-    "shared_view",
-    "singles",
-    "stages",
-    "sums",
-    "tables",
-    "triples",
-    "weighted_sum",
+    "State",
+    "Stepped",
+    "TurnBegan",
+    "TurnEnded",
+    "conclude_state",
+    "search",
 ]

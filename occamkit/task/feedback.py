@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from occamkit.task.sources.sequence import lagged, read_lagged
+from occamkit import traits
+from occamkit.task.data.sequence import lagged, read_lagged
 from occamkit.task.spec import SequenceData, TaskSpec
 
 
@@ -60,7 +61,7 @@ def sources(inputs: Sequence[str], outputs: Sequence[str], given: Mapping[str, s
 
 def given_feedback(spec: TaskSpec, wrapper: object) -> dict[str, str]:
     """Return what a task says of its feedback; the values of a sequence move on by themselves."""
-    given = dict(getattr(wrapper, "feedback", None) or {})
+    given = dict(traits.feedback(wrapper))
     if given or not isinstance(spec.data, SequenceData):
         return given
     for one in spec.inputs:

@@ -12,18 +12,19 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from occamkit import traits
+from occamkit.dimensions.powers import Powers, group_variables
+from occamkit.dimensions.preflight import passes
 from occamkit.errors import DataError
+from occamkit.packs.registry import Registry
 from occamkit.protocols import Output, Stage, StructureRegularizer, Task, Variable
-from occamkit.registry import Registry
 from occamkit.task import vocabulary
-from occamkit.task.checks import callable_primitives
-from occamkit.task.dataset import Dataset, Scale, split_rows, standardise
+from occamkit.task.constant_units import allowed, judged
+from occamkit.task.data import csv, formula, pmlb, sequence
+from occamkit.task.data.dataset import Dataset, Scale, split_rows, standardise
+from occamkit.task.file.checks import callable_primitives
+from occamkit.task.file.complaints import Complaint
 from occamkit.task.growth import largest_depth
-from occamkit.task.policy import allowed, judged
-from occamkit.task.powers import Powers, group_variables
-from occamkit.task.reach import passes
-from occamkit.task.shape import Complaint
-from occamkit.task.sources import csv, formula, pmlb, sequence
 from occamkit.task.spec import (
     CsvData,
     FormulaData,
@@ -82,7 +83,8 @@ class PreparedTask:
             yield ("search", "groups"), "no column carries a unit, so there is nothing to group; leave groups out"
         # Rows are not at hand, and zeros in them would leave a unit to the function that powers could have.
         seen = [Powers.unseen(variables, able=able) for able in (True, False)]
-        readings = list(zip(*(judged(self.outputs, self.spec, powers) for powers in seen), strict=True))
+        scale, constants = self.spec.fitness.scale, self.spec.constants
+        readings = list(zip(*(judged(self.outputs, scale, constants, powers) for powers in seen), strict=True))
         variables += group_variables(seen[0].groups(search.groups), variables)
         for choice in self.spec.regularizers:
             regularizer = vocabulary.make_plugin(self.registry, "regularizers", choice)
@@ -92,11 +94,10 @@ class PreparedTask:
             for place, outputs in enumerate(readings):
                 output, told = outputs[0], partial(passes, fold, primitives, variables)
                 if all(told(one, depth, search.skip_connections) is False for one in dict.fromkeys(outputs)):
-                    explain = getattr(fold, "explain", lambda *_: "every one is vetoed")
                     yield (
                         ("outputs", place, "unit"),
                         f"no function of depth {depth} can have the unit {show(output.unit)}: "
-                        f"{explain(variables, output)}",
+                        f"{traits.explain(fold)(variables, output)}",
                     )
 
     def data(self, seed: int) -> Dataset:

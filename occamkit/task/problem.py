@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import cast
 
 import torch
 from torch import Tensor
 
+from occamkit import traits
+from occamkit.dimensions.powers import Powers, group_variables
+from occamkit.dimensions.products import Exponents
 from occamkit.errors import UserError
-from occamkit.protocols import Fitness, Output, Primitive, Regularizer, Stage, Task, Variable, Wrapper
-from occamkit.registry import Registry
+from occamkit.graph.given import Given
+from occamkit.packs.registry import Registry
+from occamkit.protocols import Fitness, Kind, Output, Primitive, Regularizer, Stage, Task, Variable, Wrapper
 from occamkit.task import vocabulary
-from occamkit.task.dataset import Dataset, Part
-from occamkit.task.dimensions import Exponents
+from occamkit.task.constant_units import allowed
+from occamkit.task.data.dataset import Dataset, Part
 from occamkit.task.feedback import Feedback, given_feedback, make_feedback, misfits
-from occamkit.task.policy import allowed
-from occamkit.task.powers import Powers, group_variables, product_of_powers
+from occamkit.task.file.checks import callable_primitives
 from occamkit.task.prepared import PreparedTask
+from occamkit.task.search_problem import SearchProblem, SearchSettings, with_constants
 from occamkit.task.spec import TaskSpec
-
-Plugin = TypeVar("Plugin")
 
 USUAL_SIZE = 1e9
 """Columns whose largest values are above this, or below its inverse, are searched in double precision."""
@@ -31,9 +33,8 @@ USUAL_SIZE = 1e9
 class Problem:
     """What to search for, over what, and how it is judged.
 
-    dataset: in float64 on the host, for exact figures; the search works on `columns` and `targets`.
-    variables: inputs, then given constants. groups: exponents of products of these that the network reads besides;
-    `columns` of a part has one row for each variable and each group.
+    dataset: all rows, in float64 on the host, for exact figures; proposers see `search_problem` alone.
+    variables: inputs, then given constants. groups: exponents of products of these that the network reads besides.
     """
 
     name: str
@@ -64,20 +65,57 @@ class Problem:
 
     def columns(self, part: Part) -> Tensor:
         """Return the inputs, constants and groups of one part of the rows, as the search sees them: [u, n]."""
-        return self.exact_columns(part).to(self.device, self.dtype)
+        return with_constants(self.dataset.part(part)[0], self.variables, self.groups).to(self.device, self.dtype)
 
     def targets(self, part: Part) -> Tensor:
         """Return the targets of one part of the rows, as the search sees them: [v, n]."""
         return self.dataset.part(part)[1].to(self.device, self.dtype)
 
-    def exact_columns(self, part: Part) -> Tensor:
-        """Return the inputs, constants and groups of one part of the rows in float64 on the host: [u, n]."""
-        inputs, _ = self.dataset.part(part)
-        constants = [variable.value for variable in self.variables if variable.value is not None]
-        given = inputs.new_tensor(constants).unsqueeze(1).expand(len(constants), inputs.shape[1])
-        columns = torch.cat([inputs, given])
-        grouped = [product_of_powers(columns, group).unsqueeze(0) for group in self.groups]
-        return torch.cat([columns, *grouped])
+    @property
+    def kind(self) -> Kind:
+        """What is searched for."""
+        if self.spec.wrapper is not None:
+            return Kind.PROGRAM
+        return Kind.FUNCTION if self.spec.implicit is None else Kind.RELATION
+
+    @property
+    def search_problem(self) -> SearchProblem:
+        """What is searched, as a plain value made anew: the rows to train on, and how formulas of them are judged."""
+        spec = self.spec
+        columns, targets = self.dataset.part("train")
+        return SearchProblem(
+            columns,
+            targets,
+            self.variables,
+            self.outputs,
+            self.primitives,
+            self.fitness,
+            self.regularizers,
+            kind=self.kind,
+            closed=spec.search.closed,
+            seed=self.seed,
+            device=self.device,
+            dtype=self.dtype,
+            groups=self.groups,
+            wrapper=self.wrapper,
+            feedback=self.feedback,
+            settings=SearchSettings(spec.search, spec.trainer, spec.constants, spec.stop, spec.fitness.scale),
+            seen_powers=Powers.of(self.variables, self.dataset.inputs),
+            start=tuple(
+                tuple(self.given_formula(text, output) for output in range(len(self.outputs)))
+                for text in spec.search.start
+            ),
+        )
+
+    def given_formula(self, text: str, output: int) -> Given:
+        """Return a formula over the user's columns as a function of ours."""
+        columns = tuple(
+            (variable.name, (scale.factor, scale.shift))
+            for variable, scale in zip(self.dataset.variables, self.dataset.scales, strict=False)
+        )
+        scale = self.dataset.output_scale(output)
+        primitives = tuple(callable_primitives(self.registry).items())
+        return Given(text, columns, (scale.factor, scale.shift), primitives)
 
 
 def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "auto") -> Problem:
@@ -110,15 +148,9 @@ def make_problem(task: Task, registry: Registry, seed: int = 0, device: str = "a
     )
     return replace(
         problem,
-        fitness=_prepared(problem.fitness, problem),
-        regularizers=tuple(_prepared(one, problem) for one in problem.regularizers),
+        fitness=traits.prepared(problem.fitness, problem),
+        regularizers=tuple(traits.prepared(one, problem) for one in problem.regularizers),
     )
-
-
-def _prepared(plugin: Plugin, problem: Problem) -> Plugin:
-    """Let a plugin see the problem before the run, if it wants to."""
-    prepare = getattr(plugin, "prepare", None)
-    return plugin if prepare is None else cast("Plugin", prepare(problem))
 
 
 def _precision(spec: TaskSpec, dataset: Dataset, device: torch.device) -> torch.dtype:
@@ -142,12 +174,15 @@ def unsupported(spec: TaskSpec, registry: Registry) -> Iterator[str]:
     """Yield what a task file may say but the search cannot do yet; it is refused rather than passed over."""
     if spec.wrapper is not None:
         yield from _unsupported_with_wrapper(spec, registry)
+    if not spec.search.closed and spec.fitness.scale != "none":
+        yield "fitness.scale: numbers and powers around a function are no given primitives; leave it out, or closed"
     if spec.implicit is not None and spec.fitness.scale == "monomial":
         yield "fitness.scale: powers of the inputs in front make any function of one input constant; leave it out"
     if spec.wrapper is not None or spec.implicit is not None:
         what = "a relation" if spec.wrapper is None else "what a wrapper repeats"
+        kind = Kind.RELATION if spec.wrapper is None else Kind.PROGRAM
         for choice in spec.proposers:
-            if not getattr(registry.find("proposers", choice.name).value, "any_task", False):
+            if kind not in traits.serves(registry.find("proposers", choice.name).value):
                 yield f"proposers: {choice.name!r} cannot look for {what}; leave [[proposers]] out"
 
 

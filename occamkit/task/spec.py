@@ -117,6 +117,11 @@ class Search(Section):
     constants: list[int | float | str] = Field(
         description="Numbers, pi, e, or numbers with a unit such as '9.81 m/s**2'."
     )
+    closed: bool = Field(
+        True,
+        description="Whether formulas may hold sums, products, powers and numbers that were solved for; "
+        "false: the given primitives and constants alone.",
+    )
     depth: Count | None = Field(
         None, description="Layers of the network: how deep functions may nest; absent, grown over fresh starts."
     )
@@ -183,7 +188,7 @@ class Constants(Section):
     snap: bool = Field(True, description="Whether a constant becomes a simple number when the fit is as good with it.")
 
 
-class Trainer(Section):
+class Training(Section):
     """How the network is trained."""
 
     functions: Count = Field(2000, description="Functions drawn in each step (the paper's R).")
@@ -237,5 +242,5 @@ class TaskSpec(Section):
     fitness: SerializeAsAny[FitnessChoice]
     regularizers: list[SerializeAsAny[Choice]] = []
     proposers: list[SerializeAsAny[Choice]] = []
-    trainer: Trainer = Trainer()
+    trainer: Training = Training()
     stop: Stop = Stop()

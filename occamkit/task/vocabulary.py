@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from occamkit.errors import UnitError, UnknownNameError, UserError
-from occamkit.packs import Entry
+from occamkit.language.functions import CONSTANTS
+from occamkit.packs.find import Entry
+from occamkit.packs.registry import Registry
 from occamkit.protocols import Variable
-from occamkit.registry import Registry
-from occamkit.task.functions import CONSTANTS
 from occamkit.task.spec import Choice
 from occamkit.units import DIMENSIONLESS, parse, parse_quantity
 

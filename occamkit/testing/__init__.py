@@ -14,6 +14,9 @@ broken on purpose is declared with its reason, and fails the day it holds:
 or in the pack's module, where `occamkit plugins check` sees it too:
 
     OCCAMKIT_EXPECTED_FAILURES = {"ramp-inverse": "only the rising branch is inverted"}
+
+`promises` is what all checks are made of; `primitives`, `fitnesses`, `regularizers`, `wrappers`, `tasks`, `proposers`
+and `exporters` hold those of each kind, `others` those of named constants and commands.
 """
 
 from __future__ import annotations
@@ -24,9 +27,9 @@ from types import ModuleType
 from typing import Any
 
 from occamkit.errors import PackError, UnknownNameError
-from occamkit.limits import TooSlowError, within
-from occamkit.packs import KINDS, Entry, Found, Pack, Status, load_pack
-from occamkit.registry import Registry
+from occamkit.packs.find import KINDS, Entry, FoundPack, Pack, Status, load_pack
+from occamkit.packs.limits import TooSlowError, within
+from occamkit.packs.registry import Registry
 from occamkit.testing import exporters, fitnesses, others, proposers, regularizers, tasks, wrappers
 from occamkit.testing.primitives import CHECKS as PRIMITIVE_CHECKS
 from occamkit.testing.promises import Setting, Subject
@@ -71,7 +74,9 @@ class Check:
 
 
 def checks(
-    pack: str | ModuleType | Found, expected_failures: Mapping[str, str] | None = None, registry: Registry | None = None
+    pack: str | ModuleType | FoundPack,
+    expected_failures: Mapping[str, str] | None = None,
+    registry: Registry | None = None,
 ) -> Iterator[Check]:
     """Yield every check of an installed pack, by name, or of a module that is one.
 
@@ -123,7 +128,7 @@ def conformance(pack: str | ModuleType, expected_failures: Mapping[str, str] | N
     return test_conformance
 
 
-def _loaded(pack: str | ModuleType | Found, registry: Registry | None) -> tuple[Pack, Registry]:
+def _loaded(pack: str | ModuleType | FoundPack, registry: Registry | None) -> tuple[Pack, Registry]:
     if isinstance(pack, str):
         registry = registry or Registry.load()
         packs = {one.name: one for one in registry.packs}
@@ -132,15 +137,15 @@ def _loaded(pack: str | ModuleType | Found, registry: Registry | None) -> tuple[
         loaded = packs[pack]
     else:
         registry = registry or Registry.load(only=[])
-        loaded = load_pack(pack if isinstance(pack, Found) else _found(pack), taken=())
+        loaded = load_pack(pack if isinstance(pack, FoundPack) else _found(pack), taken=())
         registry = Registry((*(one for one in registry.packs if one.name != loaded.name), loaded))
     if loaded.status not in {Status.OK, Status.CONFLICT}:
         raise PackError(loaded.name, f"{loaded.status}: {loaded.reason}")
     return loaded, registry
 
 
-def _found(module: ModuleType) -> Found:
-    return Found(module.__name__, "unknown", module.__name__, lambda: module)
+def _found(module: ModuleType) -> FoundPack:
+    return FoundPack(module.__name__, "unknown", module.__name__, lambda: module)
 
 
 def _bind(check: Callable[[Any], None], promise: str, entry: Entry, setting: Setting) -> Callable[[], None]:

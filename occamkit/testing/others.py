@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from click.testing import CliRunner
 
-from occamkit.task.functions import CONSTANTS
+from occamkit.language.functions import CONSTANTS
 from occamkit.testing.promises import Promises, Subject, picklable, refused
 from occamkit.units import parse
 

@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from occamkit import traits
+from occamkit.packs.trial import constant_draws, sample_points
 from occamkit.protocols import Primitive
-from occamkit.trial import constant_draws, sample_points
 from occamkit.units import CLASH, DIMENSIONLESS, FREE, Dim, Unit
 
 CHECKS: dict[str, Callable[[Primitive], None]] = {}
 """Every promise by name."""
-
 _NASTY = (float("nan"), float("inf"), -float("inf"), 0.0, -0.0, -1.0, 1e-300, 1e300, -1e300)
 
 
@@ -270,6 +270,23 @@ def inverse(primitive: Primitive) -> None:
     both = torch.isfinite(wanted) & torch.isfinite(again)
     assert both.any(), "the inverse is undefined on every output of the sample points"
     assert _same(again[both], wanted[both], 1e-6), "call(inverse(y, …), …) is not y"
+
+
+@_promise("exponential as declared")
+def exponential_as_declared(primitive: Primitive) -> None:
+    """When it declares the logarithm of its base, it turns sums into products of that base's powers."""
+    base = getattr(primitive, "exponential", None)
+    if base is not None:
+        tried = traits.tried_exponential(primitive)
+        assert tried is not None, "exponential is declared, but call(x + y) is not call(x)·call(y)"
+        assert abs(tried - base) <= 1e-9, f"exponential={base:g}, but the logarithm of its base is {tried:g}"
+
+
+@_promise("truth as declared")
+def truth_as_declared(primitive: Primitive) -> None:
+    """When it declares what it gives for bits, that is what it gives."""
+    table, tried = getattr(primitive, "truth", None), traits.tried_truth(primitive)
+    assert table in (None, tried), f"truth={table}, but calling it on bits gives {tried}"
 
 
 @_promise("picklable")

@@ -12,9 +12,9 @@ from typing import Any
 
 from occamkit.errors import UserError
 from occamkit.graph import Apply, Expression, Leaf
-from occamkit.packs import Entry
-from occamkit.registry import Registry
-from occamkit.task.load import check_document
+from occamkit.packs.find import Entry
+from occamkit.packs.registry import Registry
+from occamkit.task.file.load import check_document
 from occamkit.task.prepared import PreparedTask
 from occamkit.task.problem import Problem, make_problem
 

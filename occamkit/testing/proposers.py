@@ -8,9 +8,8 @@ from typing import Any
 import torch
 
 from occamkit.graph import Expression, Leaf
-from occamkit.search.problem import Proposal, SearchBudget, SearchProblem
+from occamkit.search import Milestone, Proposal, SearchBudget
 from occamkit.testing.promises import Promises, Subject
-from occamkit.train.run import Training
 
 promise = Promises()
 promise.add_common()
@@ -29,9 +28,9 @@ ENOUGH = 200
 
 
 def _trees(subject: Subject) -> list[Expression]:
-    """Return the trees that it proposes within the budget, and what it has put on the front by itself."""
+    """Return the trees that it proposes within the budget."""
     begun = time.monotonic()
-    problem = SearchProblem(subject.setting.problem, Training(subject.setting.problem, alone=False))
+    problem = subject.setting.problem.search_problem
     trees: list[Expression] = []
     for proposal in subject.prepared().propose(problem, SearchBudget(begun + SECONDS)):
         spent = time.monotonic() - begun
@@ -39,14 +38,13 @@ def _trees(subject: Subject) -> list[Expression]:
             f"still proposes after {spent:.1f} s with a budget of {SECONDS:g} s; ask budget.over() between candidates"
         )
         assert spent <= SECONDS + GRACE, message
-        if proposal is not None:
+        if proposal is not None and not isinstance(proposal, Milestone):
             trees.append(_tree(proposal))
-        if len(trees) == ENOUGH or (proposal is None and spent > SECONDS):
+        if len(trees) == ENOUGH or (not isinstance(proposal, Proposal) and spent > SECONDS):
             break
     spent = time.monotonic() - begun
     assert spent <= SECONDS + GRACE, f"took {spent:.1f} s with a budget of {SECONDS:g} s; ask budget.over() more often"
-    found = [problem.best(output) for output in range(len(problem.outputs))]
-    return trees or [one.tree for one in found if one is not None]
+    return trees
 
 
 def _tree(proposal: Any) -> Expression:

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from occamkit.graph import Apply, Expression, Leaf
+from occamkit.packs.shapes import STAGE_METHODS
+from occamkit.packs.trial import constant_draws, sample_points
 from occamkit.protocols import NodeBatch, Stage, Variable, Verdict
-from occamkit.shapes import STAGE_METHODS
 from occamkit.testing.promises import Promises, Subject
 from occamkit.train.trainer import Trainer
-from occamkit.trial import constant_draws, sample_points
 
 promise = Promises()
 promise.add_common()
@@ -115,7 +115,7 @@ def _scores(problem: Any) -> Tensor:
             "search": search.model_copy(update={"steer": False}),  # or a regularizer would change what is drawn
         }
     )
-    return Trainer(replace(problem, spec=spec), torch.Generator().manual_seed(0)).step().scores.score
+    return Trainer(replace(problem, spec=spec).search_problem, torch.Generator().manual_seed(0)).step().scores.score
 
 
 @promise("a penalty for each node")

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from occamkit.protocols import Task, TaskFile
-from occamkit.task.load import load_task
+from occamkit.task.file.load import load_task
 from occamkit.task.problem import make_problem, unsupported
 from occamkit.testing.promises import Promises, Subject, refused
 

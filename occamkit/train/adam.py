@@ -6,6 +6,9 @@ gradient is computed, not recorded, so nothing else of an optimiser is needed. A
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -30,3 +33,13 @@ class Adam:
         self.square.mul_(BETA_SQUARE).addcmul_(gradient, gradient, value=1 - BETA_SQUARE)
         size = (self.square / (1 - BETA_SQUARE**self.steps)).sqrt_().add_(EPSILON)
         self.weights.addcdiv_(self.mean, size, value=self.rate / (1 - BETA_MEAN**self.steps))
+
+    def state(self) -> dict[str, Any]:
+        """Return what changes, as plain values on the host."""
+        return {"steps": self.steps, "mean": self.mean.cpu().clone(), "square": self.square.cpu().clone()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to a state."""
+        self.steps = state["steps"]
+        self.mean.copy_(state["mean"])
+        self.square.copy_(state["square"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
-
-from occamkit.train.trainer import Trainer
 
 MOST_FRAMES = 64
 MOST_BYTES = 4 << 20
@@ -27,13 +25,13 @@ class Film:
     starts: list[int] = field(default_factory=list)
     frames: list[Tensor] = field(default_factory=list)  # [A, S] each, in half precision
 
-    def look(self, trainer: Trainer) -> None:
-        """Look at the network after a step."""
-        if trainer.steps % self.stride and trainer.steps != 1:
+    def look(self, step: int, start: int, probabilities: Callable[[], Tensor]) -> None:
+        """Look at the network after a step; it is asked for its probabilities [A, S] only if they are kept."""
+        if step % self.stride and step != 1:
             return
-        frame = trainer.network.probabilities().detach().to("cpu", torch.float16)
-        self.steps.append(trainer.steps)
-        self.starts.append(trainer.starts)
+        frame = probabilities().detach().to("cpu", torch.float16)
+        self.steps.append(step)
+        self.starts.append(start)
         self.frames.append(frame)
         while len(self.steps) > max(4, min(MOST_FRAMES, MOST_BYTES // (2 * frame.numel()))):
             self.stride *= 2

@@ -14,7 +14,7 @@ from torch import Tensor
 from occamkit.graph import Graph
 from occamkit.network import OccamNetwork, Sample, Sampler
 from occamkit.network.probability import edge_counts
-from occamkit.score import Judge
+from occamkit.score import GraphJudge
 
 ENOUGH = 0.5
 """A network of whose functions this part is accepted needs no help."""
@@ -27,7 +27,7 @@ _PRIOR = 10.0
 
 
 @torch.no_grad()
-def steer(network: OccamNetwork, sampler: Sampler, graph: Graph, judge: Judge, generator: torch.Generator) -> None:
+def steer(network: OccamNetwork, sampler: Sampler, graph: Graph, judge: GraphJudge, generator: torch.Generator) -> None:
     """Fit a network to those of its functions that are not vetoed; again from the result while they are few."""
     for _ in range(_MOST_ROUNDS):
         counts = torch.zeros_like(network.logits)

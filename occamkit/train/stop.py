@@ -1,15 +1,13 @@
-"""When to stop: converged, out of steps, or out of seconds."""
+"""When the network has converged, and when fresh starts no longer help."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from torch import Tensor
 
-from occamkit.task.spec import Stop
-from occamkit.train.front import Candidate
+from occamkit.archive import Candidate
 
 
 @dataclass
@@ -49,24 +47,3 @@ class Restarts:
         self._best = errors
         self.count += 1
         return self._fruitless >= self.patience
-
-
-@dataclass
-class Budget:
-    """Steps and seconds that a run may take; seconds count from when the budget is made."""
-
-    limits: Stop
-    started: float = field(default_factory=time.monotonic)
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self.started
-
-    def spent(self, steps: int) -> str | None:
-        """Return "steps" or "seconds" when that is used up, else None."""
-        if self.limits.max_steps is not None and steps >= self.limits.max_steps:
-            return "steps"
-        if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
-            return "seconds"
-        return None

@@ -19,9 +19,9 @@ from occamkit.network import (
     log_probability,
 )
 from occamkit.network.reach import sample_of_edges
-from occamkit.score import Judge, Scores, leaves_of
+from occamkit.score import Judge, NodeScores
 from occamkit.task.growth import start_of
-from occamkit.task.problem import Problem
+from occamkit.task.search_problem import SearchProblem
 from occamkit.train.adam import Adam
 from occamkit.train.steer import steer
 
@@ -37,26 +37,24 @@ class Step:
     number: int
     sample: Sample
     roots: Tensor  # [v, R]
-    scores: Scores  # [v, R] each
+    scores: NodeScores  # [v, R] each
     leaders: Tensor  # [v, λ], positions among the functions
-    top: Scores  # [v, λ] each
+    top: NodeScores  # [v, λ] each
     batched: bool
 
 
 class Trainer:
     """The network and all that changes with it."""
 
-    def __init__(self, problem: Problem, generator: torch.Generator) -> None:
-        settings = problem.spec.trainer
+    def __init__(self, problem: SearchProblem, generator: torch.Generator) -> None:
+        settings, judge = problem.settings.trainer, Judge.of(problem)
         self.problem = problem
         self.generator = generator
-        self._lay_out(start_of(problem.spec.search, 0)[0])
-        leaves = leaves_of(problem)
-        costs = [leaf.complexity for leaf in leaves]
-        self.graph = Graph(len(leaves), self.layout.primitives, device=problem.device, costs=costs)
-        columns, targets = problem.columns("train"), problem.targets("train")
-        self.rows = columns.shape[1]
-        self.judge = Judge(problem, self.graph, columns, targets)
+        self._lay_out(start_of(problem.settings.search, 0)[0])
+        costs = [leaf.complexity for leaf in judge.leaves]
+        self.graph = Graph(len(costs), self.layout.primitives, device=problem.device, costs=costs)
+        self.rows = problem.columns.shape[1]
+        self.judge = judge.on(self.graph)
         self.functions = settings.functions
         self.top = min(settings.top, settings.functions)
         self.steps = 0
@@ -66,7 +64,7 @@ class Trainer:
     def _lay_out(self, repeats: tuple[int, ...]) -> None:
         """Make a network with the primitives standing so often in each layer; all sizes have the same primitives."""
         self._size = repeats
-        search = self.problem.spec.search
+        search = self.problem.settings.search
         columns, outputs = len(self.problem.network_inputs), len(self.problem.outputs)
         self.layout = Layout.repeated(columns, self.problem.primitives, repeats, outputs, search.skip_connections)
         self.network = OccamNetwork(
@@ -84,21 +82,21 @@ class Trainer:
         again: start just as the last time.
         """
         self.starts -= again
-        size, equalise = start_of(self.problem.spec.search, self.starts)
+        size, equalise = start_of(self.problem.settings.search, self.starts)
         if size != self._size:
             self._lay_out(size)
         self.network.start(equalise)
-        if self.problem.spec.search.steer and self.judge.can_veto:
+        if self.problem.settings.search.steer and self.judge.can_veto:
             steer(self.network, self._sampler, self.graph, self.judge, self.generator)
-        self.optimizer = Adam(self.network.logits, self.problem.spec.trainer.learning_rate)
+        self.optimizer = Adam(self.network.logits, self.problem.settings.trainer.learning_rate)
         self.starts += 1
 
     def go_to_start(self, starts: int) -> None:
         """Have the network of the given fresh start, counted from 1; its weights are to be set by the caller."""
-        size, _ = start_of(self.problem.spec.search, starts - 1)
+        size, _ = start_of(self.problem.settings.search, starts - 1)
         if size != self._size:
             self._lay_out(size)
-            self.optimizer = Adam(self.network.logits, self.problem.spec.trainer.learning_rate)
+            self.optimizer = Adam(self.network.logits, self.problem.settings.trainer.learning_rate)
         self.starts = starts
 
     def step(self) -> Step:
@@ -113,7 +111,7 @@ class Trainer:
         self.optimizer.ascend(log_gradient(self.network, edges, outputs, self._weights(best)))
         self.steps += 1
         if rows is None:
-            top = Scores(best, scores.fitness.gather(1, chosen), scores.vetoed.gather(1, chosen))
+            top = NodeScores(best, scores.fitness.gather(1, chosen), scores.vetoed.gather(1, chosen))
         else:
             top = self.judge.score(roots.gather(1, chosen), self.top)
         return Step(self.steps, sample, roots, scores, chosen, top, rows is not None)
@@ -125,7 +123,7 @@ class Trainer:
 
     def _batch(self) -> Tensor | None:
         """Draw the rows of a mini-batch, or None for all rows."""
-        size = self.problem.spec.trainer.batch
+        size = self.problem.settings.trainer.batch
         if size is None or size >= self.rows:
             return None
         order = torch.randperm(self.rows, generator=self.generator, device=self.generator.device)
@@ -137,7 +135,7 @@ class Trainer:
         For a task that sets E = 0 this is the largest weight of each argument, as in the paper, else the dynamic
         programme.
         """
-        choose = argmax_edges if self.problem.spec.search.equalise == 0 else likeliest_edges
+        choose = argmax_edges if self.problem.settings.search.equalise == 0 else likeliest_edges
         return choose(self.network)
 
     def nodes_of(self, edges: Tensor) -> Tensor:

@@ -1,13 +1,18 @@
 """The built-in proposers: where candidates come from.
 
-Each is a dataclass whose fields are its options in `[[proposers]]`; the machinery is `occamkit.search`.
+Each is a dataclass whose fields are its options in `[[proposers]]`, made of public names alone.
+
+    network  the network of the paper
+    exact    formulas that are looked up
+    noisy    formulas that are fitted to rows with noise
+    bits     programs over bits
 """
 
 from __future__ import annotations
 
-from occamkit.builtins.proposers.bits import Parity
-from occamkit.builtins.proposers.exact import Enumerate, Join, Monomial
-from occamkit.builtins.proposers.fit import Fit
+from occamkit.builtins.proposers.bits.proposers import Parity
+from occamkit.builtins.proposers.exact.proposers import Enumerate, Join, MonomialProposer
 from occamkit.builtins.proposers.network import Network
+from occamkit.builtins.proposers.noisy.proposers import FitProposer
 
-PROPOSERS = (Parity, Monomial, Enumerate, Join, Fit, Network)
+PROPOSERS = (Parity, MonomialProposer, Enumerate, Join, FitProposer, Network)

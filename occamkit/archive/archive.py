@@ -1,0 +1,197 @@
+"""The archive of one output: the best formula of every complexity, and the shortest descriptions, of all that came."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from occamkit.archive.candidate import Candidate
+from occamkit.archive.choose import admissible, choose
+from occamkit.archive.figures import figures_of
+from occamkit.archive.outliers import Outliers
+from occamkit.archive.relation import informative
+from occamkit.archive.tidy import tidy
+from occamkit.description import cost, length, odd_numbers, plain, wasted_digits, words
+from occamkit.graph import Expression, flattened
+from occamkit.protocols import Kind, Primitive
+from occamkit.score import Judge
+from occamkit.task.problem import Problem
+
+PROMISING = 1e-4
+"""A function whose error is below this part of the target's size may be exact once its constants are at their best."""
+MOST_LOST, ROUNDING_LOST = 1.1, 1e-6
+"""How much worse, by the task's own fitness, a formula may become by the last touch on its constants."""
+MOST_COMPLEX = 64
+"""Functions of this complexity and above share the last place."""
+MOST_DESCRIBED = 100
+"""Formulas whose descriptions are kept: far more than ever come near the shortest."""
+ODD_NUMBER = 4.0
+"""What a number that means nothing costs in an exact formula, in the unit of one node."""
+
+
+def tidied(problem: Problem, candidate: Candidate, output: int) -> Candidate:
+    """Return the candidate with its fitted constants at their best, once and for all."""
+    if candidate.errors or not candidate.tree.fitted:
+        return candidate
+    tidy_one = tidy(problem, candidate.tree, output)
+    figures = figures_of(problem, tidy_one.tree, output)
+    if figures.loss["train"] > MOST_LOST * candidate.figures.loss["train"] + ROUNDING_LOST:
+        # Least squares are not what every fitness is after: a robust one passes over rows that pull at them.
+        return replace(candidate, errors=tuple(None for _ in candidate.tree.fitted))
+    return replace(candidate, tree=tidy_one.tree, figures=figures, errors=tidy_one.errors)
+
+
+class Archive:
+    """Keeps, for one output, the best-scoring function of each whole complexity and the shortest descriptions."""
+
+    def __init__(self, problem: Problem, judge: Judge, output: int) -> None:
+        self.problem, self.judge, self.output = problem, judge, output
+        self.outliers = Outliers(problem)
+        self._kept: dict[int, Candidate] = {}
+        self._bars: dict[int, float] = {}
+        self._described: dict[Expression, tuple[tuple[bool, float], Candidate]] = {}
+        self._shortest: tuple[bool, float] | None = None
+        self._front: list[Candidate] | None = None
+        self._best: Candidate | None = None
+
+    def candidate(self, tree: Expression, proposer: str, log_q: float = -math.inf) -> Candidate:
+        """Return a tree with what it is worth; its fitness is undefined where it is, and where it is vetoed."""
+        found, figures = self.judge.tree(tree, self.output), figures_of(self.problem, tree, self.output)
+        by_score = self.problem.kind is Kind.RELATION
+        made = Candidate(tree, found.score, found.fitness, figures, log_q, proposer, by_score=by_score)
+        near = figures.relative["train"] < PROMISING and not figures.exact
+        return tidied(self.problem, made, self.output) if near else made
+
+    def offer(self, tree: Expression, proposer: str, log_q: float = -math.inf) -> Candidate | None:
+        """Judge a tree that somebody proposes and keep it if it improves; None if it is undefined or refused."""
+        allowed = self.judge.allowed(flattened(tree))
+        candidate = None if allowed is None else self.candidate(allowed, proposer, log_q)
+        if candidate is None or not math.isfinite(candidate.fitness):
+            return None
+        self.add(candidate)
+        return candidate
+
+    def add(self, candidate: Candidate) -> None:
+        """Keep a candidate if it improves on those of its complexity, or is described in few words."""
+        level = self.level(candidate)
+        if level not in self._kept or candidate.score > self._bars[level] or candidate.exact:
+            self._bars[level] = max(candidate.score, self._bars.get(level, -math.inf))
+            self._keep(level, candidate)
+        if self.problem.kind is Kind.FUNCTION and candidate.tree not in self._described:
+            self._describe(candidate)
+
+    def _describe(self, candidate: Candidate) -> None:
+        told = self._length(candidate)
+        self._described[candidate.tree] = (told, candidate)
+        if self._shortest is None or told < self._shortest:
+            self._best = None
+        if len(self._described) > 2 * MOST_DESCRIBED:
+            ranked = sorted(self._described.items(), key=lambda item: item[1][0])
+            self._described = dict(ranked[:MOST_DESCRIBED])
+
+    @staticmethod
+    def level(candidate: Candidate) -> int:
+        """Return the place that a candidate competes for."""
+        return min(math.ceil(candidate.complexity), MOST_COMPLEX)
+
+    def _keep(self, level: int, candidate: Candidate) -> None:
+        kept = self._kept.get(level)
+        if self.problem.kind is Kind.RELATION and not informative(self.problem, candidate.tree):
+            return
+        # A search in single precision sees rounding as progress; what is exact already stays.
+        if kept is None or not kept.exact or candidate.choice < kept.choice:
+            self._kept[level] = candidate
+            self._front = self._best = None
+
+    def _length(self, candidate: Candidate) -> tuple[bool, float]:
+        """Return what formulas are ranked by: exact ones first, by cost, and then others by description length."""
+        tree = candidate.tree
+        if candidate.figures.exact:
+            return False, cost(tree) + ODD_NUMBER * odd_numbers(tree)
+        rows, squares, size = 0, 0.0, 0.0
+        for part in ("train", "valid"):
+            targets = self.problem.dataset.part(part)[1][self.output]
+            if targets.numel():
+                declared = self.problem.dataset.output_scale(self.output).declared(targets)
+                rows += targets.numel()
+                squares += targets.numel() * candidate.figures.mse[part]
+                size += float(declared.square().sum())
+        digits = wasted_digits(tree, self.judge.problem.named)
+        return True, length(squares / size if size > 0 else squares, rows, *words(tree), digits)
+
+    def front(self) -> list[Candidate]:
+        """Return the Pareto front: each has a smaller error on the choosing rows than all simpler ones.
+
+        A relation has a higher score than all simpler ones.
+        """
+        if self._front is None:
+            front: list[Candidate] = []
+            kept = admissible(self._kept.values(), self._kept.values())
+            for candidate in sorted(kept, key=lambda one: (one.complexity, one.choice)):
+                if not front or candidate.choice < front[-1].choice:
+                    front.append(candidate)
+            self._front = front
+        return self._front
+
+    def best(self) -> Candidate | None:
+        """Return the best formula; see `choose`."""
+        if self._best is None:
+            kept = admissible(self._kept.values(), self._kept.values())
+            described = admissible((one for _, one in self._described.values()), self._kept.values())
+            shortest = min(described, key=lambda one: self._described[one.tree][0], default=None)
+            self._shortest = None if shortest is None else self._described[shortest.tree][0]
+            self._best = choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
+        return self._best
+
+    @property
+    def good(self) -> bool:
+        """Whether the best is exact, or has the score that the task asks for.
+
+        An exact formula that loses half of a perfect score to penalties breaks what the task asks for; there may be one
+        that does not.
+        """
+        best, wanted = self.best(), self.problem.spec.stop.score
+        if best is None:
+            return False
+        kept = best.exact and (2 * best.penalty < self.judge.ceiling or self.problem.kind is not Kind.FUNCTION)
+        return kept or (wanted is not None and best.score >= wanted * self.judge.ceiling)
+
+    @property
+    def solved(self) -> bool:
+        """Whether an exact formula is known that no simpler one is likely to stand behind."""
+        if self.problem.kind is not Kind.FUNCTION:
+            return False
+        return self.good and any(one.exact and plain(one.tree) for one in self.front())
+
+    def finished(self, most: int) -> list[Candidate]:
+        """Return the front with all constants at their best; of a long one, only the last `most`.
+
+        A touch may change who is on the front, so this goes on until nobody there is without it.
+        """
+        while True:
+            rough = [one for one in self.front()[-most:] if one.tree.fitted and not one.errors]
+            if not rough:
+                return self.front()[-most:]
+            for level, candidate in self._kept.items():
+                if candidate in rough:
+                    self._kept[level] = tidied(self.problem, candidate, self.output)
+            self._front = self._best = None
+
+    def state(self) -> dict[str, Any]:
+        """Return all that is kept, as plain values."""
+        return {
+            "bars": dict(self._bars),
+            "kept": {level: candidate.stored() for level, candidate in self._kept.items()},
+            "described": [candidate.stored() for _, candidate in self._described.values()],
+        }
+
+    def restore(self, state: Mapping[str, Any], primitives: Mapping[str, Primitive]) -> None:
+        """Go back to a state."""
+        self._bars = dict(state["bars"])
+        self._kept = {level: Candidate.read(one, primitives) for level, one in state["kept"].items()}
+        self._described, self._shortest = {}, None
+        for one in state["described"]:
+            self._describe(Candidate.read(one, primitives))
+        self._front = self._best = None

@@ -1,0 +1,110 @@
+"""Which formula is the best of all that were kept; `docs/guide/results.md` says the same to users.
+
+0. What has a lower score and a higher penalty than the formula of the highest score is never chosen: regularizers bind
+   the choice as they bind the search.
+1. Of relations, the one with the highest score: 1 = 1 has no error.
+2. Of a table of few values, the program that is shortest with its exceptions; see `outliers`.
+3. The exact formula of least cost, odd numbers at a high price; of programs, the simplest exact one.
+4. The formula with the shortest description of itself and of what it leaves of the rows for training and choosing,
+   unless the simplest formula of the front that none fits clearly better is much better by the task's own fitness:
+   descriptions are measured by squares, which is not what every fitness is after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from occamkit.archive.candidate import Candidate
+from occamkit.archive.figures import ROUNDING
+from occamkit.archive.outliers import Outliers
+from occamkit.graph import Expression
+from occamkit.protocols import Kind
+from occamkit.task.problem import Problem
+
+
+@dataclass(frozen=True)
+class ChoiceSettings:
+    """enough_rows: with fewer rows for choosing, the rows for training help to choose.
+
+    clearly: how many standard errors a difference must be to count. most_worse: how many times as large an error may be
+    at all, for where one row outweighs the others chance explains everything. much_better: a loss below this part of
+    another is much better. The first three are those of the paper's tasks (`bench paper`), the last of robust fits.
+    """
+
+    enough_rows: int = 20
+    clearly: float = 2.0
+    most_worse: float = 1.5
+    much_better: float = 0.8
+
+
+SETTINGS = ChoiceSettings()
+
+
+def choose(
+    problem: Problem,
+    output: int,
+    kept: Sequence[Candidate],
+    front: Sequence[Candidate],
+    shortest: Candidate | None,
+    outliers: Outliers,
+) -> Candidate | None:
+    """Return the best of an output: kept is all, front the best of each complexity, shortest the shortest described."""
+    if problem.kind is Kind.RELATION:
+        return front[-1] if front else None
+    chosen = outliers.choose(kept)
+    if chosen is not None or not front:
+        return chosen
+    if problem.kind is Kind.PROGRAM:
+        return next((one for one in front if one.exact), front[-1])
+    if shortest is None or shortest.exact:
+        return shortest
+    usual = plainest(problem, front, output)
+    return usual if usual.choice[0] < SETTINGS.much_better * shortest.choice[0] else shortest
+
+
+def admissible(candidates: Iterable[Candidate], among: Iterable[Candidate]) -> list[Candidate]:
+    """Return those candidates that regularizers leave a choice of, beside the highest score among others."""
+    leader = max(among, key=lambda one: one.score, default=None)
+    return [
+        one
+        for one in candidates
+        if leader is None or one.score >= leader.score or one.penalty <= leader.penalty + ROUNDING * abs(leader.fitness)
+    ]
+
+
+def plainest(problem: Problem, front: Sequence[Candidate], output: int) -> Candidate:
+    """Return the simplest of a front, ordered by complexity, whose rows the last does not fit clearly better.
+
+    Rows are those for choosing, and those for training too if they are few. The two formulas are compared row by row,
+    so what is hard for both does not blur the difference between them.
+    """
+    last = front[-1]
+    inputs, targets = _choosing_rows(problem)
+    columns = dict(zip((one.name for one in problem.dataset.variables), inputs, strict=True))
+    best = _squares(last.tree, columns, targets[output])
+    for candidate in front[:-1]:
+        squares = _squares(candidate.tree, columns, targets[output])
+        worse = squares - best
+        deviation = worse.std() / worse.numel() ** 0.5
+        by_chance = worse.mean() <= SETTINGS.clearly * deviation  # false where a row is undefined
+        if bool(by_chance) and bool(squares.mean() <= SETTINGS.most_worse * best.mean()):
+            return candidate
+    return last
+
+
+def _choosing_rows(problem: Problem) -> tuple[Tensor, Tensor]:
+    """Return inputs and targets of the rows for choosing; with those for training if they are too few to tell."""
+    chosen = problem.dataset.part("valid")
+    if chosen[0].shape[1] >= SETTINGS.enough_rows:
+        return chosen
+    both = zip(chosen, problem.dataset.part("train"), strict=True)
+    inputs, targets = (torch.cat(pair, 1) for pair in both)
+    return inputs, targets
+
+
+def _squares(tree: Expression, columns: dict[str, Tensor], target: Tensor) -> Tensor:
+    return torch.square(tree.evaluate(columns).expand_as(target) - target)

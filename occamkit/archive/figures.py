@@ -1,0 +1,107 @@
+"""Exact figures of a function on the user's rows: errors and shares of variance, in float64 and declared units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from occamkit.graph import Expression
+from occamkit.protocols import Fitness
+from occamkit.task.data.dataset import Part
+from occamkit.task.problem import Problem
+
+PARTS: tuple[Part, ...] = ("train", "valid", "test")
+
+EXACT = 1e-10
+"""A function whose error is below this part of the target's size is exact: only rounding is left."""
+
+
+ROUNDING = 1e-8
+"""A row whose error is below this part of the target's size is met."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How a function does on each part of the rows; parts without rows are left out.
+
+    loss: what is missing to a perfect fitness, as a part of it: the task's own measure of error.
+    relative: the root mean square error as a part of the target's root mean square.
+    undefined: how many rows it is undefined on. wrong: how many rows it misses by more than rounding.
+    """
+
+    loss: dict[str, float] = field(default_factory=dict)
+    mse: dict[str, float] = field(default_factory=dict)
+    r2: dict[str, float] = field(default_factory=dict)
+    relative: dict[str, float] = field(default_factory=dict)
+    undefined: dict[str, int] = field(default_factory=dict)
+    wrong: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def choice(self) -> tuple[float, float]:
+        """The error by which functions are chosen: on validation rows if there are any, else on training rows.
+
+        The task's own measure comes first; where it tells no difference, the mean square does.
+        """
+        part = "valid" if "valid" in self.mse else "train"
+        return self.loss[part], float(f"{self.mse[part]:.9g}")  # beyond nine digits it is rounding
+
+    @property
+    def exact(self) -> bool:
+        """Whether the function leaves nothing but rounding on the rows that it is trained and chosen on."""
+        return all(self.relative[part] <= EXACT for part in ("train", "valid") if part in self.relative)
+
+
+Predictor = Callable[[Tensor], Tensor]
+"""From inputs [u, n] in base units to predictions [n], or one for all rows."""
+
+
+def figures_of(problem: Problem, tree: Expression, output: int) -> Figures:
+    """Evaluate a function on every part of the rows."""
+    # Given constants carry their own value: a column that is called like one is another thing.
+    names = [variable.name for variable in problem.dataset.variables]
+    return figures_with(problem, output, lambda inputs: tree.evaluate(dict(zip(names, inputs, strict=True))))
+
+
+def figures_with(problem: Problem, output: int, predict: Predictor) -> Figures:
+    """Hold predictions against every part of the rows."""
+    figures = Figures()
+    scale = problem.dataset.output_scale(output)
+    for part in PARTS:
+        inputs, outputs = problem.dataset.part(part)
+        targets = outputs[output]
+        if targets.numel() == 0:
+            continue
+        predicted = predict(inputs).expand_as(targets)
+        figures.loss[part] = _loss(problem.fitness, predicted, targets)
+        _enter(figures, part, scale.declared(predicted) - scale.declared(targets), scale.declared(targets))
+    return figures
+
+
+def _loss(fitness: Fitness, predicted: Tensor, target: Tensor) -> float:
+    """Return what is missing to a perfect fitness; the same to nine digits is the same."""
+    if not torch.isfinite(predicted).all():
+        return float("inf")
+    ceiling = fitness.ceiling(target.numel())
+    missing = float((ceiling - fitness.score(predicted.unsqueeze(0), target)) / abs(ceiling))
+    return round(missing, 9) if math.isfinite(missing) else float("inf")
+
+
+def misses(error: Tensor, size: float) -> Tensor:
+    """Return which errors [n] are more than rounding, beside a target of this root mean square."""
+    return ~(error.abs() <= ROUNDING * (size or 1.0))
+
+
+def _enter(figures: Figures, part: Part, error: Tensor, target: Tensor) -> None:
+    mse = float(error.square().mean())
+    size = float(target.square().mean())
+    variance = float(target.var(correction=0))
+    undefined = int((~torch.isfinite(error)).sum())
+    figures.undefined[part] = undefined
+    figures.wrong[part] = int(misses(error, size**0.5).sum())
+    figures.mse[part] = mse if undefined == 0 else float("inf")
+    figures.r2[part] = 1 - figures.mse[part] / variance if variance > 0 else float(mse == 0)
+    figures.relative[part] = (figures.mse[part] / size) ** 0.5 if size > 0 else figures.mse[part] ** 0.5

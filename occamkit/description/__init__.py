@@ -1,0 +1,38 @@
+"""How long it takes to say a formula, and what it leaves of the rows: what formulas are chosen by under noise.
+
+cost    what a formula costs to write down, and which of its numbers mean something
+length  both together, for one formula and for many at once
+"""
+
+from occamkit.description.cost import (
+    BITS_PER_WORD,
+    MOST_EXCEPTIONS,
+    PRICES,
+    cost,
+    fitted_numbers,
+    odd_numbers,
+    plain,
+    power_cost,
+    power_costs,
+    wasted_digits,
+    words,
+)
+from occamkit.description.length import NOTHING_LEFT, length, lengths, rank
+
+__all__ = [
+    "BITS_PER_WORD",
+    "MOST_EXCEPTIONS",
+    "NOTHING_LEFT",
+    "PRICES",
+    "cost",
+    "fitted_numbers",
+    "length",
+    "lengths",
+    "odd_numbers",
+    "plain",
+    "power_cost",
+    "power_costs",
+    "rank",
+    "wasted_digits",
+    "words",
+]

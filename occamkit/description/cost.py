@@ -1,0 +1,111 @@
+"""What a formula costs to write down: nodes, exponents, and the numbers in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from occamkit import traits
+from occamkit.graph.closed import Product, Sum
+from occamkit.graph.expression import Apply, Expression, Leaf
+from occamkit.graph.numbers import simple
+from occamkit.graph.rewrite import SIGNS
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What words cost beside each other, in the unit of one node; set on `bench feynman --noise 0.1`.
+
+    refuses_units: a primitive that accepts plain numbers alone (sine, exponential and the like), beyond its own
+    complexity: these imitate other shapes within a range most easily. half, whole, broken: exponents of ±2 or ±1/2, of
+    other whole numbers, of others.
+    """
+
+    refuses_units: float = 2.0
+    half: float = 1.0
+    whole: float = 1.5
+    broken: float = 2.5
+
+
+PRICES = Prices()
+BITS_PER_WORD = 3.0
+"""Bits for each word of a program over a table of few values, whatever there is to choose from."""
+MOST_EXCEPTIONS = 0.1
+"""The largest part of the rows of such a table that may be exceptions: none of nine, one of ten."""
+
+
+def power_cost(power: Fraction | float) -> float:
+    """Return what an exponent costs: one of 1 nothing, small whole numbers and halves little."""
+    if abs(power) == 1:
+        return 0.0
+    if abs(power) in (Fraction(1, 2), 2):
+        return PRICES.half
+    return PRICES.whole if power == int(power) else PRICES.broken
+
+
+def power_costs(powers: Tensor) -> Tensor:
+    """Do so for many at once; an exponent of zero costs nothing."""
+    size = powers.abs()
+    prices = torch.where(size == size.round(), PRICES.whole, PRICES.broken)
+    prices = torch.where((size == 2) | (size == 1 / 2), PRICES.half, prices)
+    return torch.where((size == 0) | (size == 1), 0.0, prices)
+
+
+def cost(tree: Expression) -> float:
+    """Return what a formula costs to write down, but for the digits of its numbers."""
+    total = 0.0
+    for node in tree.nodes():
+        if isinstance(node, Leaf):
+            total += 1
+        elif isinstance(node, Apply):
+            total += node.primitive.complexity + PRICES.refuses_units * traits.refuses_units(node.primitive)
+        elif isinstance(node, Product):
+            total += sum(power_cost(power) for _, power in node.factors)
+        elif isinstance(node, Sum):
+            total += len(node.terms) - 1 + (node.offset != 0)
+    return total
+
+
+def fitted_numbers(tree: Expression) -> int:
+    """Return how many fitted numbers a formula holds."""
+    return sum(value not in (0.0, *SIGNS) for value in tree.fitted)
+
+
+def odd_numbers(tree: Expression) -> int:
+    """Return how many numbers of a formula are no small fractions, nor such times a power of π."""
+    return sum(not simple(value) for value in tree.fitted)
+
+
+def plain(tree: Expression) -> bool:
+    """Whether no number of a formula but its factor means nothing; others may hide a simpler formula."""
+    inside = tree.below if isinstance(tree, Product) else (tree,)
+    return not any(map(odd_numbers, inside))
+
+
+def wasted_digits(tree: Expression, columns: Mapping[str, Tensor]) -> float:
+    """Return how many digits of the numbers in sums only serve to cancel, as natural logarithms.
+
+    A term a thousand times as large as the sum that it is in needs three digits more than the sum is known by.
+    """
+    total = 0.0
+    for node in tree.nodes():
+        if isinstance(node, Sum):
+            terms = [torch.as_tensor(node.offset)] + [weight * one.evaluate(columns) for weight, one in node.terms]
+            whole = _size(node.evaluate(columns))
+            sizes = [_size(one) / whole for one in terms] if whole > 0 else []
+            total += sum(math.log(one) for one in sizes if 1 < one < math.inf)
+    return total
+
+
+def _size(values: Tensor) -> float:
+    return float(values.double().square().mean().sqrt())
+
+
+def words(tree: Expression) -> tuple[float, int]:
+    """Return the cost of a formula and how many fitted numbers it holds."""
+    return cost(tree), fitted_numbers(tree)

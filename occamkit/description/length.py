@@ -1,0 +1,38 @@
+"""The length of a description: what a formula leaves of the rows, and the words that it takes.
+
+    length = n/2 · log(mean square error) + price · cost + log(n)/2 for each fitted number + digits that cancel
+
+The error is a part of the target's mean square; below `NOTHING_LEFT` it is rounding, and nothing is gained any more.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+PRICE = 1.5
+"""What one unit of cost must gain, in units of log likelihood; set on `bench feynman --noise 0.1`."""
+NOTHING_LEFT = 1e-10
+"""Errors below this part of the target's size are rounding."""
+
+
+def length(square: float, rows: int, cost: float, numbers: int = 0, digits: float = 0.0) -> float:
+    """Return the length for a mean square error, as a part of the target's own; infinite where it is undefined."""
+    if not math.isfinite(square):
+        return math.inf
+    told = rows / 2 * math.log(max(square, NOTHING_LEFT**2))
+    return told + PRICE * cost + numbers * math.log(max(rows, 1)) / 2 + digits
+
+
+def lengths(square: Tensor, rows: int, cost: Tensor | float, numbers: Tensor | int = 0) -> Tensor:
+    """Return the same for many formulas at once, without digits that cancel."""
+    told = rows / 2 * square.clamp(min=NOTHING_LEFT**2).log()
+    found = told + PRICE * cost + numbers * (math.log(max(rows, 1)) / 2)
+    return torch.where(torch.isfinite(square), found, torch.inf)
+
+
+def rank(share: Tensor, rows: int, cost: Tensor | float) -> Tensor:
+    """Return the same for terms whose rows tell so much of a target, [m]: 1 all of it, 0 nothing."""
+    return lengths(1 - share, rows, cost)

@@ -1,0 +1,47 @@
+"""The process that a run has to itself: Ctrl-C between turns, and one thread."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import torch
+
+
+@contextmanager
+def interrupts() -> Iterator[Callable[[], bool]]:
+    """Yield a question: was an interrupt asked for? A second one is not waited with.
+
+    The turn in progress is finished first, so that nothing is left half done. Signals reach the main thread only;
+    elsewhere the answer is always no.
+    """
+    asked = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Searches are many small operations: a second thread costs more in waiting than it brings."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,1 +1,0 @@
-"""Where rows come from. Each source gives the columns that are asked for, in base units, as float64."""
