@@ -17,7 +17,7 @@ from occamkit_bench.plot import check_plot
 from occamkit_bench.stages import REST, STAGES
 
 from occamkit.errors import UserError
-from occamkit.registry import Registry
+from occamkit.packs.registry import Registry
 
 
 def test_the_pack_is_loaded():

@@ -7,7 +7,7 @@ import torch
 from occamkit_bench.dense import DenseTrainer
 from occamkit_bench.setting import synthetic_bench
 
-from occamkit.registry import Registry
+from occamkit.packs.registry import Registry
 
 
 @pytest.fixture(scope="module")

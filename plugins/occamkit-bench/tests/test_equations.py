@@ -13,8 +13,8 @@ from occamkit_bench.recovery import judge, points
 from occamkit_bench.rediscover import Terms, rediscover, summary
 
 from occamkit.errors import DataError, UserError
-from occamkit.registry import Registry
-from occamkit.task.checks import callable_primitives
+from occamkit.packs.registry import Registry
+from occamkit.task.file.checks import callable_primitives
 
 PRIMITIVES = callable_primitives(Registry.load(only=[]))
 RANGES = {"x": (1.0, 5.0), "y": (-1.0, 1.0), "z": (0.0, 2.0)}

@@ -10,8 +10,8 @@ from occamkit_bench.commands import bench
 from occamkit_bench.paper import PREFIX, PUBLISHED, chosen_tasks
 from occamkit_bench.truth import POINTS, agree, inside, outside
 
-from occamkit.registry import Registry
-from occamkit.task.checks import callable_primitives
+from occamkit.packs.registry import Registry
+from occamkit.task.file.checks import callable_primitives
 
 REGISTRY = Registry.load(only=[])
 PRIMITIVES = callable_primitives(REGISTRY)

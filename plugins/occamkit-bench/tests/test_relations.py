@@ -9,8 +9,8 @@ import pytest
 from occamkit_bench.relations import is_relation
 
 from occamkit import Registry
-from occamkit.task.checks import callable_primitives
-from occamkit.task.load import load_task
+from occamkit.task.file.checks import callable_primitives
+from occamkit.task.file.load import load_task
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from occamkit_bench.programs import lfsr8, sort4
 from occamkit_bench.truth import is_truth, points
 
 import occamkit
-from occamkit.registry import Registry
-from occamkit.task.checks import callable_primitives
-from occamkit.task.load import load_task
+from occamkit.packs.registry import Registry
+from occamkit.task.file.checks import callable_primitives
+from occamkit.task.file.load import load_task
 
 REGISTRY = Registry.load(only=[])
 PRIMITIVES = callable_primitives(REGISTRY)

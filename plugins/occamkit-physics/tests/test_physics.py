@@ -12,7 +12,7 @@ from occamkit_physics.monomials import Monomials
 from occamkit_physics.primitives import PRIMITIVES
 
 import occamkit
-from occamkit import Registry, SearchBudget, SearchProblem, units
+from occamkit import Registry, SearchBudget, units
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +56,14 @@ def test_a_slow_particle_has_no_factor() -> None:
 
 
 def test_monomials_find_a_law_by_its_units_alone() -> None:
-    from occamkit.task.load import load_task
+
+    from occamkit.task.file.load import load_task
     from occamkit.task.problem import make_problem
-    from occamkit.train.run import Training
 
     registry = Registry.load()
     task = load_task("physics/kepler", registry)
     problem = make_problem(task, registry, 0, "cpu")
-    proposals = Monomials().propose(SearchProblem(problem, Training(problem)), SearchBudget())
+    proposals = Monomials().propose(problem.search_problem, SearchBudget())
     trees = [one.tree for one in proposals if one is not None]
     assert trees
     distance, gm = (next(one for one in problem.variables if word in one.name) for word in ("distance", "m**3"))

@@ -12,7 +12,7 @@ from occamkit.evaluate.constants import METHODS, ConstantFitter, Settings
 from occamkit.evaluate.duals import ForestModel
 from occamkit.graph import Forester, Graph
 from occamkit.network import Layout, OccamNetwork, Sampler
-from occamkit.registry import Registry
+from occamkit.packs.registry import Registry
 from occamkit_bench.clock import one_thread
 
 NAMES = ("add", "sub", "mul", "div", "sin", "cos", "add_c", "mul_c", "pow_c")

@@ -35,7 +35,7 @@ class DenseTrainer:
     def __init__(self, problem: Problem, seed: int, *, reuse: bool = False, at_once: int = AT_ONCE) -> None:
         self.generator = torch.Generator().manual_seed(seed)
         # The network is made by the real trainer, so that there is one reading of the task.
-        self.network: OccamNetwork = Trainer(problem, self.generator).network
+        self.network: OccamNetwork = Trainer(problem.search_problem, self.generator).network
         self.layout: Layout = self.network.layout
         self.problem = problem
         self.columns = problem.columns("train")  # [u, n]

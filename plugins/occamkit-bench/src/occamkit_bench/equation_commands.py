@@ -50,6 +50,13 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="KIND",
                 help="What is solved for around every function of the network: none, prefactor, affine or monomial.",
             ),
+            click.option(
+                "--through",
+                default="task",
+                show_default=True,
+                type=click.Choice(["task", "estimator"]),
+                help="The door: a task, or the same points given to OccamRegressor, which knows no units.",
+            ),
             click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the runs."),
             click.option(
                 "--out",
@@ -118,17 +125,23 @@ def _measure(
     proposers: str,
     groups: int,
     scale: str,
+    through: str,
     seed: int,
     out: Path | None,
     as_json: bool,
 ) -> None:
+    from occamkit.errors import UserError
     from occamkit_bench.equations import chosen, with_random_constants
     from occamkit_bench.rediscover import Terms, rediscover, summary
 
     wanted = chosen(equations, _names(only))
+    if through == "estimator" and any(unit for one in wanted for unit in (*one.units, one.output_unit)):
+        raise UserError("--through estimator: OccamRegressor knows no units; add --no-units")
+    if through == "estimator" and (proposers or groups or scale != "none"):
+        raise UserError("--through estimator: --proposers, --groups and --scale are settings of a task")
     if random_constants:
         wanted = [with_random_constants(one, seed) for one in wanted]
-    terms = Terms(seconds, noise, _names(proposers), seed, groups, scale)
+    terms = Terms(seconds, noise, _names(proposers), seed, groups, scale, through)
     rows = rediscover(wanted, terms, jobs, out, lambda text: click.echo(text, err=True))
     about = summary(rows)
     if as_json:

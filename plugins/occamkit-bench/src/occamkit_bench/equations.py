@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from occamkit.errors import DataError, UserError, did_you_mean
-from occamkit.task.formula import Call, Name, Node, Number, parse
-from occamkit.task.sources.pmlb import data_folder
+from occamkit.language.parse import Call, Name, Node, Number, parse
+from occamkit.task.data.pmlb import data_folder
 from occamkit.units import DIMENSIONLESS
 from occamkit.units import parse as parse_unit
 

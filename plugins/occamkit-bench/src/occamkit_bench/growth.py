@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from occamkit.registry import Registry
+from occamkit.packs.registry import Registry
 from occamkit_bench.clock import cpu_seconds, one_thread, peak_megabytes
 from occamkit_bench.setting import DEPTH, synthetic_bench
 

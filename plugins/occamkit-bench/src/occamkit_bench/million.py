@@ -6,9 +6,10 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from occamkit.registry import Registry
-from occamkit.train.run import train
+from occamkit.packs.registry import Registry
+from occamkit.search import search
 from occamkit_bench.clock import one_thread, peak_megabytes
+from occamkit_bench.paper import alone
 from occamkit_bench.setting import load_bench
 
 MILLION = 1_000_000
@@ -35,7 +36,7 @@ def million(dataset: str = "1027_ESL", functions: int = 2_000, total: int = MILL
     stop = bench.problem.spec.stop.model_copy(update={"max_steps": steps, "same_best_restarts": steps})
     spec = bench.problem.spec.model_copy(update={"stop": stop})
     whole = time.process_time()
-    outcome = train(replace(bench.problem, spec=spec))
+    outcome = search(alone(replace(bench.problem, spec=spec)))
     whole = time.process_time() - whole
     return {
         "dataset": dataset,

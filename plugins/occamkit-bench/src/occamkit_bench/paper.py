@@ -5,24 +5,25 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from occamkit.errors import UserError, did_you_mean
+from occamkit.packs.registry import Registry
 from occamkit.protocols import Primitive, Task
-from occamkit.registry import Registry
 from occamkit.result import Result
-from occamkit.solve import make_result
-from occamkit.task.checks import callable_primitives
-from occamkit.task.load import load_task
+from occamkit.result.write import make_result
+from occamkit.search import search
+from occamkit.task.file.checks import callable_primitives
+from occamkit.task.file.load import load_task
 from occamkit.task.problem import Problem, make_problem
-from occamkit.task.spec import FormulaData
-from occamkit.train.run import Outcome, train
+from occamkit.task.spec import Choice, FormulaData
 from occamkit_bench.clock import one_thread
 from occamkit_bench.relations import APPROXIMATIONS, is_close, is_relation
 from occamkit_bench.truth import depth, is_truth, points
 
 PREFIX = "paper/"
+NETWORK = "occamkit:network"
 PUBLISHED: dict[str, tuple[float, float]] = {
     "2x2-3x": (1.0, 5),
     "sin-3x-2": (0.8, 56),
@@ -88,11 +89,16 @@ def paper(tasks: Sequence[str], seeds: int, report: Report) -> list[dict[str, An
     return rows
 
 
-def attempt(task: Task, seed: int, registry: Registry, run: Callable[[Problem], Outcome] = train) -> Attempt:
-    """Run a task once and hold what it finds against the truth; the network searches alone, as the paper's does."""
+def alone(problem: Problem) -> Problem:
+    """Return a problem that the network searches alone, as the paper's does."""
+    return replace(problem, spec=problem.spec.model_copy(update={"proposers": [Choice(name=NETWORK)]}))
+
+
+def attempt(task: Task, seed: int, registry: Registry, everyone: bool = False) -> Attempt:
+    """Run a task once and hold what it finds against the truth; the network searches alone, unless everyone does."""
     started = time.process_time()
     problem = make_problem(task, registry, seed, "cpu")
-    outcome = run(problem)
+    outcome = search(problem if everyone else alone(problem))
     spent = time.process_time() - started
     result = make_result(problem, outcome)
     success = _succeeded(result, task, callable_primitives(registry), seed)

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from occamkit.errors import UserError, did_you_mean
+from occamkit.packs.registry import Registry
 from occamkit.protocols import Task
-from occamkit.registry import Registry
-from occamkit.search.portfolio import search
-from occamkit.task.load import check_document, load_task
+from occamkit.task.file.load import check_document, load_task
 from occamkit.task.prepared import PreparedTask
-from occamkit.train.run import train
 from occamkit_bench.clock import one_thread
 from occamkit_bench.paper import PREFIX, Report, attempt, row
 
@@ -42,7 +40,7 @@ def programs(
     for name in wanted or known:
         attempts = []
         for seed in range(seeds):
-            attempts.append(attempt(_task(name, seed, registry, grow), seed, registry, search if everyone else train))
+            attempts.append(attempt(_task(name, seed, registry, grow), seed, registry, everyone))
             last = attempts[-1]
             report(f"{name} seed {seed}: {'found' if last.success else 'missed'} in {last.seconds:.1f} s")
         rows.append(row(name, attempts))

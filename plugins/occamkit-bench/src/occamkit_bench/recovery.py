@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from occamkit.errors import FormulaError
+from occamkit.language.folds import evaluate
+from occamkit.language.parse import Call, Name, Node, Number, parse
 from occamkit.protocols import Primitive
-from occamkit.task.formula import Call, Name, Node, Number, parse
-from occamkit.task.formula_folds import evaluate
 
 POINTS = 2_000
 WIDER = 1.5

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from occamkit.errors import UserError
+from occamkit.protocols import Task
+from occamkit.result import Result
 from occamkit_bench.equations import Equation
 
 _START = "from occamkit_bench.rediscover import work; work()"
@@ -27,7 +29,10 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Terms:
-    """Under what terms equations are searched for; groups and scale are those of a task."""
+    """Under what terms equations are searched for; groups and scale are those of a task.
+
+    through: the door, "task" for `occamkit.run` or "estimator" for `OccamRegressor`.
+    """
 
     seconds: float = 60.0
     noise: float = 0.0
@@ -35,6 +40,7 @@ class Terms:
     seed: int = 0
     groups: int = 0
     scale: str = "none"
+    through: str = "task"
 
 
 def rediscover(
@@ -85,10 +91,10 @@ def work() -> None:
 
 def search(equation: Equation, terms: Terms) -> dict[str, Any]:
     """Search for one equation and hold the best formula against it."""
-    from occamkit.registry import Registry
+    from occamkit.packs.registry import Registry
     from occamkit.solve import run
-    from occamkit.task.checks import callable_primitives
-    from occamkit.task.load import check_document
+    from occamkit.task.file.checks import callable_primitives
+    from occamkit.task.file.load import check_document
     from occamkit.task.prepared import PreparedTask
     from occamkit_bench.clock import one_thread, peak_megabytes
     from occamkit_bench.recovery import judge
@@ -98,7 +104,10 @@ def search(equation: Equation, terms: Terms) -> dict[str, Any]:
     document = equation.task(terms.seconds, terms.noise, terms.proposers, terms.groups, terms.scale)
     task = PreparedTask(check_document(document, registry, Path()), registry, Path())
     started, spent = time.monotonic(), time.process_time()
-    result = run(task, seed=terms.seed, device="cpu", registry=registry)
+    if terms.through == "estimator":
+        result = _through_estimator(equation, terms, task)
+    else:
+        result = run(task, seed=terms.seed, device="cpu", registry=registry)
     wall, cpu = time.monotonic() - started, time.process_time() - spent
     best = result.outputs[0].best
     row: dict[str, Any] = {
@@ -124,6 +133,19 @@ def search(equation: Equation, terms: Terms) -> dict[str, Any]:
         "outside": _finite(verdict.outside),
         "megabytes": round(peak_megabytes()),
     }
+
+
+def _through_estimator(equation: Equation, terms: Terms, task: Task) -> Result:
+    """Fit `OccamRegressor` to all points of an equation; it holds out rows of its own to choose by."""
+    import pandas as pd
+
+    from occamkit import OccamRegressor
+
+    rows = task.data(terms.seed)
+    table = pd.DataFrame(dict(zip(equation.variables, rows.inputs.numpy(), strict=True)))
+    names = [f"occamkit:{name}" for name in equation.primitives]
+    model = OccamRegressor(primitives=names, seconds=terms.seconds, random_state=terms.seed, device="cpu")
+    return model.fit(table, rows.targets[0].numpy()).result_
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

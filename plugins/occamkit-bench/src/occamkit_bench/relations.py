@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from occamkit.language.folds import evaluate
+from occamkit.language.parse import parse
 from occamkit.protocols import Primitive, Task
 from occamkit.result import Result
-from occamkit.task.formula import parse
-from occamkit.task.formula_folds import evaluate
 
 TOLERANCE = 1e-6
 _OTHER_ROWS = 1_000_003

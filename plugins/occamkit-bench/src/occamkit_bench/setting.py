@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from occamkit.errors import DataError
-from occamkit.registry import Registry
-from occamkit.task.load import check_document
+from occamkit.packs.registry import Registry
+from occamkit.task.file.load import check_document
 from occamkit.task.prepared import PreparedTask
 from occamkit.task.problem import Problem, make_problem
 from occamkit.train.trainer import Trainer
@@ -66,7 +66,7 @@ class Bench:
 
     def trainer(self, seed: int) -> Trainer:
         """Return an untrained trainer, which knows no function yet."""
-        return Trainer(self.problem, torch.Generator().manual_seed(seed))
+        return Trainer(self.problem.search_problem, torch.Generator().manual_seed(seed))
 
 
 def load_bench(dataset: str, functions: int, registry: Registry) -> Bench:

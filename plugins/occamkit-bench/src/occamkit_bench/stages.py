@@ -11,14 +11,14 @@ from typing import Any
 import occamkit.train.trainer as room
 from occamkit.graph import Graph
 from occamkit.network import Sample, Sampler
-from occamkit.score import Judge
+from occamkit.score import GraphJudge
 from occamkit.train.adam import Adam
 from occamkit.train.trainer import Trainer
 
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
     "sample": ((Sampler, "draw"),),
     "intern": ((Graph, "intern"),),
-    "score": ((Judge, "score"),),
+    "score": ((GraphJudge, "score"),),
     "select/gradient": ((Sample, "edges"), (room, "log_gradient")),
     "update": ((Adam, "ascend"),),
 }

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from occamkit.registry import Registry
+from occamkit.packs.registry import Registry
 from occamkit_bench.clock import cpu_seconds, one_thread
 from occamkit_bench.dense import DenseTrainer
 from occamkit_bench.peers import Turn, gplearn_turn, installed_peers, pyoperon_turn

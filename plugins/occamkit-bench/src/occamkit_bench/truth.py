@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from occamkit.errors import UserError
+from occamkit.language.folds import evaluate
+from occamkit.language.parse import parse
 from occamkit.protocols import Primitive
 from occamkit.result import Result
 from occamkit.task.feedback import Feedback, given_feedback, make_feedback
-from occamkit.task.formula import parse
-from occamkit.task.formula_folds import evaluate
 from occamkit.task.spec import FormulaData, TaskSpec
 
 POINTS = 1_000

@@ -62,9 +62,7 @@ def _monomial(
     problem: SearchProblem, place: int, variables: Sequence[Variable], exponents: Sequence[Fraction]
 ) -> Product:
     factors = tuple((Leaf(one.name, one.value), power) for one, power in zip(variables, exponents, strict=True))
-    names = [one.name for one in problem.variables if one.value is None]
-    columns = dict(zip(names, problem.columns("train"), strict=True))
-    ratio = problem.targets("train")[place] / Product(1.0, factors).evaluate(columns)
+    ratio = problem.targets[place] / Product(1.0, factors).evaluate(problem.named)
     ratio = ratio[torch.isfinite(ratio)]
     coefficient = float(ratio.median()) if ratio.numel() else 1.0
     return Product(1.0 if abs(coefficient - 1) < 1e-9 else coefficient, factors)
