@@ -17,7 +17,7 @@ import torch
 
 from occamkit import Registry
 from occamkit.cli.main import cli
-from occamkit.runs import RunFolder
+from occamkit.runs.folder import RunFolder
 
 
 def command(*arguments: str) -> None:

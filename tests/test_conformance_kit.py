@@ -81,6 +81,8 @@ BROKEN = [
     ("constants matter", replace(SIN, call=torch.mul, constants=(Constant("c", init=(2.0, 2.0)),))),
     ("quick", replace(SIN, call=_dawdles)),
     ("inverse", replace(SIN, inverse=torch.cos)),
+    ("exponential as declared", replace(SIN, exponential=1.0)),
+    ("truth as declared", replace(SIN, truth=(0, 1))),
     ("picklable", replace(SIN, call=lambda x: torch.sin(x) + 0)),
 ]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from occamkit.errors import DataError
-from occamkit.task.sources.csv import read_columns, read_header
+from occamkit.task.data.csv import read_columns, read_header
 
 ONE = Fraction(1)
 

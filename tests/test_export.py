@@ -168,7 +168,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "task.toml").write_text(
         'occamkit = 1\nname = "awkward"\n[data]\nsource = "csv"\nfile = "data.csv"\n'
         f'{inputs}[[outputs]]\nname = "S out"\n'
-        '[search]\nprimitives = ["add", "mul"]\nconstants = []\ndepth = 2\n[stop]\nmax_steps = 200\n',
+        '[search]\nprimitives = ["add", "mul"]\nconstants = []\ndepth = 2\n'
+        '[[proposers]]\nname = "network"\n[stop]\nmax_steps = 200\n',
         encoding="utf-8",
     )
     arguments = ["run", str(folder / "task.toml"), "--out", str(folder / "run"), "--quiet"]

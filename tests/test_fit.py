@@ -15,8 +15,8 @@ import pytest
 from click.testing import Result as Shown
 
 from occamkit import Registry, load_task
-from occamkit.quick import Wishes, plan_file
-from occamkit.task.sources.glance import glance, telling
+from occamkit.runs.quick import Wishes, plan_file
+from occamkit.task.data.glance import glance, telling
 
 
 def write(path: Path, columns: dict[str, np.ndarray]) -> Path:
@@ -34,7 +34,7 @@ def table(rows: int, inputs: int, seed: int = 0) -> dict[str, np.ndarray]:
 def test_a_formula_from_a_table_alone(tmp_path: Path, occamkit: Callable[..., Shown]) -> None:
     columns = table(100, 3)
     path = write(tmp_path / "data.csv", {**columns, "y": columns["x0"] * np.sin(columns["x2"])})
-    shown = occamkit("fit", str(path), "--target", "y", "--seconds", "60", "--out", str(tmp_path / "run"))
+    shown = occamkit("fit", str(path), "--target", "y", "--steps", "400", "--out", str(tmp_path / "run"))
     assert shown.exit_code == 0
     assert shown.stdout.startswith("y = x0*sin(x2) ")
     result = json.loads((tmp_path / "run" / "result.json").read_text())
@@ -54,7 +54,7 @@ def test_constants_and_distractors(
     y = 2.5 * a * np.sin(b) + 0.3
     y = y + noise * np.sqrt((y**2).mean()) * np.random.default_rng(4).normal(size=len(y))
     path = write(tmp_path / "data.csv", {**columns, "y": y})
-    shown = occamkit("fit", str(path), "--target", "y", "--seconds", "30", "--json", "--quiet")
+    shown = occamkit("fit", str(path), "--target", "y", "--steps", "25", "--json", "--quiet")
     best = json.loads(shown.stdout)["outputs"][0]["best"]
     from occamkit.export import Usable
 

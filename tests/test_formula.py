@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from occamkit import Registry
 from occamkit.errors import FormulaError
+from occamkit.language.folds import evaluate, to_sympy
+from occamkit.language.parse import parse
 from occamkit.protocols import Primitive
-from occamkit.task.checks import callable_primitives
-from occamkit.task.formula import parse
-from occamkit.task.formula_folds import evaluate, to_sympy
+from occamkit.task.file.checks import callable_primitives
 
 X = torch.linspace(-2, 2, 9, dtype=torch.float64)
 COLUMNS = {"x": X, "y": X.square() + 0.5, "S": 2 * X, "lambda": X + 1, "x y": X - 1, "β": X, "I": X}

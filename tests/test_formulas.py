@@ -9,16 +9,15 @@ import pytest
 import torch
 
 from occamkit import Registry
-from occamkit.formulas import formula_of
 from occamkit.graph import Apply, Expression, Leaf, Product
-from occamkit.solve import make_result
-from occamkit.task.formula import parse
-from occamkit.task.formula_folds import evaluate
-from occamkit.task.load import check_document
+from occamkit.language.folds import evaluate
+from occamkit.language.parse import parse
+from occamkit.result.formulas import formula_of
+from occamkit.result.write import make_result
+from occamkit.task.file.load import check_document
 from occamkit.task.prepared import PreparedTask
 from occamkit.task.problem import Problem, make_problem
-from occamkit.train.run import train
-from tests.problems import problem
+from tests.problems import problem, train
 
 x, y = Leaf("x"), Leaf("y")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from occamkit import Registry
-from occamkit.packs import KINDS
+from occamkit.packs.find import KINDS
 
 EVERYTHING = """
     from dataclasses import dataclass

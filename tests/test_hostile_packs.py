@@ -8,7 +8,9 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from occamkit import Registry, packs, testing, trial
+from occamkit import Registry, testing
+from occamkit.packs import find as packs
+from occamkit.packs import trial
 
 HEADER = """
 import time

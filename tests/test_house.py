@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 import occamkit
 from occamkit import Registry, Stage, hookspecs
 from occamkit.cli.main import OWN
-from occamkit.packs import KINDS
+from occamkit.packs.find import KINDS
 from occamkit.testing import PROMISES
 
 ROOT = Path(__file__).parents[1]
@@ -22,11 +23,14 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # Low to high: a room may import from its own and from lower ones.
 ORDER = [
-    "_version", "errors", "files", "typeset", "units", "primitives", "protocols", "hookspecs", "limits", "shapes",
-    "trial", "packs", "registry", "task", "network", "graph", "evaluate", "score", "train", "search", "result",
-    "formulas", "relations", "logic", "program", "disagreements", "solve", "runs", "export", "quick", "live", "report",
-    "estimator", "nn", "testing", "cli",
+    "_version", "errors", "files", "typeset", "units", "primitives", "protocols", "traits", "hookspecs", "packs",
+    "language", "dimensions", "network", "graph", "task", "fit", "evaluate", "description", "score", "archive",
+    "train", "search", "result", "runs", "export", "report", "solve", "estimator", "nn", "testing", "cli",
 ]  # fmt: skip
+# What a third party may import, and so the built-in pack: these rooms, and of each the names in its `__all__`.
+PUBLIC = ["occamkit", *(f"occamkit.{name}" for name in (
+    "description", "dimensions", "fit", "graph", "search", "train", "traits", "units",
+))]  # fmt: skip
 
 
 def room(module: Path) -> str:
@@ -71,9 +75,87 @@ def test_built_ins_import_only_what_third_parties_may() -> None:
         for line, source, name in run_time_imports(module):
             if source.startswith("occamkit.builtins") or source.split(".")[0] != "occamkit":
                 continue
-            if source != "occamkit" or name not in occamkit.__all__:
-                wrong.append(f"{module.name}:{line} imports {name} from {source}")
+            if source not in PUBLIC or name not in public_names(source):
+                wrong.append(f"{module.relative_to(PACKAGE)}:{line} imports {name} from {source}")
     assert wrong == []
+
+
+def public_names(room: str) -> set[str]:
+    there = importlib.import_module(room)
+    own = {name for name, value in vars(there).items() if getattr(value, "__module__", "") == room}
+    return set(getattr(there, "__all__", own | {"CLASH", "DIMENSIONLESS", "FREE", "Unit"}))
+
+
+@pytest.mark.parametrize("room", PUBLIC)
+def test_public_rooms_are_documented(room: str) -> None:
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    assert room == "occamkit" or f"automodule:: {room}\n" in page
+
+
+def test_every_module_is_named_in_its_room() -> None:
+    missing = []
+    for module in MODULES:
+        if module.name != "__init__.py" and module.parent != PACKAGE:
+            said = ast.get_docstring(ast.parse((module.parent / "__init__.py").read_text(encoding="utf-8"))) or ""
+            if not re.search(rf"\b{module.stem}\b", said):
+                missing.append(str(module.relative_to(PACKAGE)))
+    assert missing == []
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    owners: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in ast.parse(module.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                owners.setdefault(node.name, []).append(str(module.relative_to(PACKAGE)))
+    assert {name: where for name, where in owners.items() if len(where) > 1} == {}
+
+
+def test_nobody_uses_a_private_name_of_another_module() -> None:
+    wrong = []
+    for module in MODULES:
+        for line, source, name in run_time_imports(module):
+            if source.startswith("occamkit") and name.startswith("_") and not name.endswith("__"):
+                wrong.append(f"{module.relative_to(PACKAGE)}:{line} imports {name}")
+    assert wrong == []
+
+
+# What was `search`, `train`, `score` and the built-in proposers before there was one search, wherever it lives now. It
+# had 456 numbers set by hand. It has some 8 % more lines than then, and is not to get longer.
+SEARCH = ["search", "train", "score", "archive", "description", "builtins/proposers"]
+LINES, HAND_SET = 7_900, 456
+
+
+def hand_set(module: Path) -> int:
+    """Count upper-case numbers, and numeric literals other than 0, 1 and 2."""
+    tree, named = ast.parse(module.read_text(encoding="utf-8")), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+            if any(one.id.isupper() for one in names):
+                named |= {id(one) for one in ast.walk(node.value)}
+    numbers = [one for one in ast.walk(tree) if isinstance(one, ast.Constant) and type(one.value) in (int, float)]
+    return sum(id(one) in named or one.value not in (0, 1, 2) for one in numbers)
+
+
+def searched() -> Iterator[Path]:
+    for where in SEARCH:
+        yield from sorted((PACKAGE / where).rglob("*.py"))
+    yield from (
+        PACKAGE / name
+        for name in ("fit/linear.py", "fit/trees.py", "graph/numbers.py", "graph/rewrite.py", "graph/tree_fold.py")
+    )
+
+
+def test_the_search_does_not_grow() -> None:
+    assert sum(len(module.read_text(encoding="utf-8").splitlines()) for module in searched()) <= LINES
+
+
+def test_few_numbers_are_set_by_hand() -> None:
+    """Those behind the noisy door are to go with it."""
+    kept = {str(one.relative_to(PACKAGE)): hand_set(one) for one in searched() if "noisy" not in one.parts}
+    assert sum(kept.values()) <= HAND_SET // 2, {name: count for name, count in kept.items() if count}
 
 
 def test_nobody_names_a_device_or_prints() -> None:
@@ -132,18 +214,20 @@ def test_the_changelog_knows_this_version_or_the_next() -> None:
 
 # Where a built-in's name may stand in the core, and why.
 ALLOWED_NAMES = {
-    "task/functions.py": "the names of sympy's functions, for formulas as people write them",
-    "task/formula.py": "other spellings of those, such as ln and Abs",
-    "task/shape.py": "lt is pydantic's word for a bound",
+    "language/functions.py": "the names of sympy's functions, for formulas as people write them",
+    "language/parse.py": "other spellings of those, such as ln and Abs",
+    "graph/tree_fold.py": "sqrt is a function of that language",
+    "task/file/complaints.py": "lt is pydantic's word for a bound",
     "units.py": "log is a word in pint's message about logarithmic units",
     "report/picture.py": "log is matplotlib's word for a scale",
-    "result.py": "r2 is a key of result.json",
-    "train/checkpoint.py": "square is what Adam keeps beside the mean",
+    "result/values.py": "r2 is a key of result.json",
+    "train/adam.py": "square is what Adam keeps beside the mean",
+    "train/learner.py": "network is the key of its weights in a state",
     "typeset.py": "lt is HTML's word for a sign",
 }
-# Names of built-in parts that are words of the toolkit itself: members of a primitive, keys of a task file, a function
-# in the programs that it writes.
-WORDS = {"units", "constants", "step"}
+# Names of built-in parts that are words of the toolkit itself: members of a primitive, keys and values of a task file,
+# a function in the programs that it writes, a command.
+WORDS = {"units", "constants", "step", "fit", "monomial"}
 
 
 def literals(module: Path) -> Iterator[tuple[int, str]]:
@@ -160,7 +244,7 @@ def literals(module: Path) -> Iterator[tuple[int, str]]:
 
 
 def test_no_core_module_knows_the_name_of_a_built_in_part(registry: Registry) -> None:
-    kinds = ("primitives", "fitnesses", "regularizers")
+    kinds = ("primitives", "fitnesses", "regularizers", "proposers", "wrappers")
     names = {entry.name for kind in kinds for entry in registry.entries(kind)} - WORDS
     names |= {entry.qualified for kind in kinds for entry in registry.entries(kind)}
     wrong = [

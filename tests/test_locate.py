@@ -10,7 +10,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from occamkit.task.locate import Path, locate_json, locate_toml, nearest_line
+from occamkit.task.file.locate import Path, locate_json, locate_toml, nearest_line
 
 TOML = '''\
 occamkit = 1

@@ -128,7 +128,8 @@ def test_a_renamed_hook_still_works_and_is_told(
 ) -> None:
     make_pack("old", OLD)
     before = next(pack for pack in Registry.load().packs if pack.name == "old")
-    assert before.reason.startswith("unknown hook 'occamkit_functions'") or "occamkit_functions" in before.reason
+    assert before.status == "broken"
+    assert "occamkit_functions" in before.reason
     monkeypatch.setattr(hookspecs, "RENAMED", {"occamkit_functions": Renamed("occamkit_primitives", until="0.3")})
     assert Registry.load().find("primitives", "old:erf").pack == "old"
     rows = {row["name"]: row for row in json.loads(occamkit("plugins", "list", "--json").stdout)}

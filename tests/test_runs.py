@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -16,10 +17,11 @@ from click.testing import Result as Shown
 
 from occamkit import Registry
 from occamkit.result import Result
-from occamkit.runs import RunFolder
-from occamkit.train.checkpoint import begin
-from occamkit.train.run import Progress, train
-from tests.problems import problem
+from occamkit.runs.folder import RunFolder
+from occamkit.search import Event, Run, State
+from occamkit.train import Trainer
+from occamkit.train.film import Film
+from tests.problems import alone, kept_in, problem, train
 
 TASK = """
 occamkit = 1
@@ -73,17 +75,15 @@ def test_interrupted_runs_keep_the_best_and_say_how_to_go_on(
     task: Path, tmp_path: Path, occamkit: Callable[..., Shown], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = occamkit("run", str(task), "--out", str(tmp_path / "whole"), "--quiet")
-    from occamkit.train import checkpoint
+    original = Trainer.step
 
-    original = checkpoint.Trainer.step
-
-    def step(self: checkpoint.Trainer) -> object:
+    def step(self: Trainer) -> object:
         if self.steps == 20 and not (tmp_path / "sent").exists():
             (tmp_path / "sent").touch()
             os.kill(os.getpid(), signal.SIGINT)
         return original(self)
 
-    monkeypatch.setattr(checkpoint.Trainer, "step", step)
+    monkeypatch.setattr(Trainer, "step", step)
     stopped = occamkit("run", str(task), "--out", str(tmp_path / "run"))
     assert f"occamkit resume {tmp_path / 'run'}" in stopped.stderr
     kept = json.loads((tmp_path / "run" / "result.json").read_text())
@@ -102,10 +102,10 @@ def test_states_go_on_to_the_same_outcome_with_penalties_and_mini_batches(regist
         "trainer": {"functions": 200, "batch": 20},
         "stop": {"max_steps": 25, "same_fitness_steps": 4},
     }
-    states: list[object] = []
-    whole = train(problem(registry, "exp(x/5)", **sections), keep=lambda take, _: states.append(take()))
+    states: list[State] = []
+    whole = train(problem(registry, "exp(x/5)", **sections), kept_in(states))
     for place in (0, 7, 18):
-        rest = train(problem(registry, "exp(x/5)", **sections), state=states[place])  # type: ignore[arg-type]
+        rest = train(problem(registry, "exp(x/5)", **sections), state=states[place])
         assert rest.fronts == whole.fronts
         assert rest.likeliest == whole.likeliest
         assert (rest.steps, rest.restarts, rest.functions) == (whole.steps, whole.restarts, whole.functions)
@@ -117,34 +117,33 @@ def test_states_go_on_with_the_constants_that_were_fitted(registry: Registry) ->
         "trainer": {"functions": 100},
         "stop": {"max_steps": 10},
     }
-    states: list[object] = []
-    whole = train(problem(registry, "exp(x/5)", **sections), keep=lambda take, _: states.append(take()))
+    states: list[State] = []
+    whole = train(problem(registry, "exp(x/5)", **sections), kept_in(states))
     for place in (0, 5):
-        rest = train(problem(registry, "exp(x/5)", **sections), state=states[place])  # type: ignore[arg-type]
+        rest = train(problem(registry, "exp(x/5)", **sections), state=states[place])
         assert (rest.fronts, rest.likeliest) == (whole.fronts, whole.likeliest)
         assert rest.unique_functions == whole.unique_functions
 
 
 def test_a_run_bounded_by_seconds_has_the_seconds_that_were_left(registry: Registry) -> None:
     task = problem(registry, "exp(x/5)", stop={"max_steps": None, "seconds": 100.0})
-    state = {**begin(task).state(), "seconds": 99.9}
-    seen: list[Progress] = []
-    outcome = train(task, seen.append, state=state)
+    state = Run(alone(task)).state()
+    seen: list[Event] = []
+    outcome = train(task, seen.append, state={**state, "counts": {**state["counts"], "seconds": 99.9}})
     assert outcome.stop == "seconds"
     assert outcome.seconds >= 100
     assert seen[0].seconds >= 99.9
 
 
-def test_the_film_is_bounded_and_the_same_after_going_on(registry: Registry) -> None:
-    task = problem(registry, "exp(x/5)", stop={"max_steps": 200, "same_fitness_steps": 200})
-    states: list[dict[str, object]] = []
-    train(task, keep=lambda take, stop: states.append(take()) if stop or len(states) < 1 else None)  # type: ignore[arg-type]
-    film = states[-1]["film"]
-    assert len(film["steps"]) <= 64  # type: ignore[index]
-    assert film["steps"][0] == 1  # type: ignore[index]
-    again: list[dict[str, object]] = []
-    train(task, keep=lambda take, stop: again.append(take()) if stop else None, state=states[0])  # type: ignore[arg-type]
-    assert again[-1]["film"]["steps"] == film["steps"]  # type: ignore[index]
+def test_the_film_is_bounded_and_evenly_spread(registry: Registry) -> None:
+    film = Film()
+    for step in range(1, 201):
+        film.look(step, 1, lambda: torch.rand(3, 4))
+    assert len(film.steps) <= 64
+    assert film.steps[0] == 1
+    assert {later - sooner for sooner, later in itertools.pairwise(film.steps[1:])} == {film.stride}
+    again = Film.read(film.stored())
+    assert again.steps == film.steps
 
 
 def test_the_checkpoint_holds_plain_values_only(task: Path, tmp_path: Path, occamkit: Callable[..., Shown]) -> None:

@@ -11,11 +11,9 @@ from click.testing import Result as Shown
 
 from occamkit import Registry
 from occamkit.graph import Expression
-from occamkit.solve import make_result
-from occamkit.train.checkpoint import begin
-from occamkit.train.given import given_formula
-from occamkit.train.run import train
-from tests.problems import problem
+from occamkit.result.write import make_result
+from occamkit.train import Learner
+from tests.problems import problem, train
 
 
 @pytest.fixture
@@ -70,7 +68,7 @@ def test_a_given_formula_is_a_function_of_base_units(registry: Registry) -> None
         search={"primitives": ["mul", "add"], "constants": ["3 m"], "start": ["100000*x + 7", "x**x"]},
         stop={"max_steps": 2},
     )
-    tree = given_formula(task, "100000*x + 7", 0)
+    tree = task.given_formula("100000*x + 7", 0)
     values = tree.evaluate({"x": task.dataset.inputs[0]})
     expected = (100_000 * (task.dataset.inputs[0] / 1000) + 7) / 100
     assert values.tolist() == pytest.approx(expected.tolist())
@@ -83,7 +81,7 @@ def test_a_given_formula_is_a_function_of_base_units(registry: Registry) -> None
 
 def test_the_network_begins_near_what_it_can_spell(registry: Registry) -> None:
     task = problem(registry, "x", search={"depth": 3, "start": ["sin(x*x) + x"]})
-    trainer = begin(task).trainer
+    trainer = Learner(task.search_problem, "network").trainer
     assert trainer.judge.read(int(trainer.nodes_of(trainer.likeliest_edges()))).written() in {
         "add(x, sin(mul(x, x)))",
         "add(sin(mul(x, x)), x)",

@@ -12,7 +12,7 @@ import occamkit as toolkit
 from occamkit import Registry
 from occamkit.errors import DataError, TaskError
 from occamkit.protocols import Task
-from occamkit.task.load import load_task
+from occamkit.task.file.load import load_task
 
 TASK = """
 occamkit = 1

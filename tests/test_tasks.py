@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from occamkit import Registry
 from occamkit.errors import DataError, TaskError, UnknownNameError
 from occamkit.protocols import Task
-from occamkit.task.load import check_document, dump_toml, load_task
-from occamkit.task.sources.pmlb import data_folder
+from occamkit.task.data.pmlb import data_folder
+from occamkit.task.file.load import check_document, dump_toml, load_task
 
 GOOD = """\
 occamkit = 1

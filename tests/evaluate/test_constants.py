@@ -12,7 +12,7 @@ from occamkit import Constant, Elementwise, Registry, units
 from occamkit.evaluate.constant_store import ConstantStore
 from occamkit.evaluate.constants import METHODS, ConstantFitter, Settings
 from occamkit.evaluate.duals import ForestModel
-from occamkit.evaluate.scaling import Scaling
+from occamkit.fit.scaling import Scaling
 from occamkit.graph import Forester, Graph, Leaf, read_expression
 from occamkit.network import Layout, OccamNetwork, Sampler
 

@@ -9,10 +9,11 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from occamkit.evaluate import Evaluator, least_squares
+from occamkit.evaluate import Evaluator
 from occamkit.evaluate.constant_store import ConstantStore
 from occamkit.evaluate.constants import ConstantFitter, Settings
-from occamkit.evaluate.scaling import Scaling
+from occamkit.fit import nonlinear
+from occamkit.fit.scaling import Scaling
 from occamkit.graph import Graph
 from occamkit.network import (
     Layout,
@@ -110,8 +111,8 @@ def test_a_step_of_least_squares_reads_nothing_back(fake_device):
         for kind in ("none", "prefactor", "affine"):
             with StaysThere():
                 start = torch.zeros(5, 3, device=fake_device)
-                state = least_squares._look(Same(), start, target, Scaling(kind))
-                least_squares._step(state, Same(), target, Scaling(kind), 0.0)
+                state = nonlinear._look(Same(), start, target, Scaling(kind))
+                nonlinear._step(state, Same(), target, Scaling(kind), 0.0)
             assert state.constants.device.type == "fakegpu"
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from occamkit.evaluate.monomials import Monomials
-from occamkit.evaluate.scaling import Scaling
+from occamkit.dimensions.powers import Powers, product_of_powers
+from occamkit.fit.monomials import Monomials
+from occamkit.fit.scaling import Scaling
 from occamkit.protocols import Variable
-from occamkit.task.powers import Powers, product_of_powers
 from occamkit.units import DIMENSIONLESS, Dim, Unit
 
 LENGTH, TIME, MASS = (Dim.of({name: 1}) for name in ("length", "time", "mass"))

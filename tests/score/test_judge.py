@@ -15,17 +15,17 @@ from occamkit import Registry, Stage
 from occamkit.builtins.complexity import Activations
 from occamkit.builtins.dimensions import Units
 from occamkit.builtins.trivia import NearTrivia
-from occamkit.graph import Graph
+from occamkit.graph import Expression, Graph
 from occamkit.protocols import NodeBatch
 from occamkit.score import Judge
-from occamkit.score.symbolic import SymbolicStage
+from occamkit.score.whole import WholeStage
 from occamkit.train.trainer import Trainer
 from tests.problems import problem
 
 
 def trainer(registry: Registry, *regularizers: Any, **sections: Any) -> Trainer:
     task = replace(problem(registry, **sections), regularizers=regularizers)
-    return Trainer(task, torch.Generator().manual_seed(1))
+    return Trainer(task.search_problem, torch.Generator().manual_seed(1))
 
 
 def test_structural_penalties_are_weighted_in_units_of_a_perfect_fitness(registry: Registry) -> None:
@@ -72,7 +72,7 @@ def _unit_veto(fold: Units, made: Trainer, root: int) -> bool:
 def test_forward_penalties_are_paid_for_every_node_of_the_tree(registry: Registry) -> None:
     made = trainer(registry, NearTrivia(weight=0.1))
     step = made.step()
-    columns = dict(zip([one.name for one in made.problem.variables], made.problem.columns("train"), strict=True))
+    columns = dict(zip([one.name for one in made.problem.variables], made.problem.network_columns.float(), strict=True))
 
     def penalty(tree: Any) -> float:
         if not hasattr(tree, "primitive"):
@@ -104,21 +104,31 @@ class Drawn:
 def test_the_symbolic_stage_settles_the_top_exactly(pairs: list[tuple[int, int]], top: int) -> None:
     asked: list[int] = []
 
-    class Tree:
-        def __init__(self, root: int) -> None:
-            self.root = root
+    @dataclass(frozen=True)
+    class Tree(Expression):
+        root: int
+        below: ClassVar[tuple[Expression, ...]] = ()
+        own_fitted: ClassVar[tuple[float, ...]] = ()
+        own_constants: ClassVar[int] = 0
+        own_complexity: ClassVar[float] = 0.0
+
+        def rebuilt(self, *_: Any) -> Expression:
+            return self
 
         def written(self) -> str:
             return str(self.root)
 
-        def sympy(self, *, evaluate: bool) -> int:
+        compute = to_dict = _sympy = rebuilt  # type: ignore[assignment]
+
+        def sympy(self, *, evaluate: bool = True, named: Any = ()) -> int:
             asked.append(self.root)
             return self.root
 
         def simplified(self) -> int:
             return self.root
 
-    stage = SymbolicStage(Graph(1, []), [Drawn(lambda text: float(pairs[int(text) - 1][1]))], Tree, Tree, (), ())  # type: ignore[arg-type]
+    told = WholeStage([Drawn(lambda text: float(pairs[int(text) - 1][1]))], [], ())
+    stage = told.on(Graph(1, []), (), lambda root, _: (Tree(root), Tree(root)))
     bounds = torch.tensor([float(bound) for bound, _ in pairs])
     roots = torch.arange(1, len(pairs) + 1)
     settled = stage.settle(bounds, roots, top, ceiling=2.0)
@@ -132,6 +142,6 @@ def test_scores_do_not_depend_on_the_order_of_functions(registry: Registry) -> N
     made = trainer(registry, Activations(), NearTrivia())
     step = made.step()
     order = torch.randperm(step.roots.shape[1])
-    fresh = Judge(made.problem, made.graph, made.problem.columns("train"), made.problem.targets("train"))
+    fresh = Judge(made.problem).on(made.graph)
     again = fresh.score(step.roots[:, order], top=10)
     assert torch.equal(again.score, step.scores.score[:, order])

@@ -10,23 +10,29 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from occamkit import Registry, Variable
-from occamkit.graph import Apply, Leaf
-from occamkit.search import Ingredient, Library, SearchProblem, View, groups, scaling
-from occamkit.search.active import active_groups
-from occamkit.search.algebra import product, recognised, snapped
-from occamkit.search.portfolio import search
-from occamkit.search.rows import Rows
-from occamkit.search.view import exponential
-from occamkit.task.dimensions import unit_rows
-from occamkit.train.run import Training
+from occamkit import Apply, Leaf, Registry, Variable, traits
+from occamkit.builtins.proposers.exact.active_groups import active_groups
+from occamkit.builtins.proposers.exact.directions import Directions
+from occamkit.builtins.proposers.exact.library import Ingredient, Library
+from occamkit.builtins.proposers.exact.view import OutputView
+from occamkit.dimensions import groups, scaling
+from occamkit.dimensions.products import unit_rows
+from occamkit.graph import product, recognised, snapped
+from occamkit.search import search
 from occamkit.units import DIMENSIONLESS, Dim, parse
 from tests.problems import problem
 
 PRIMITIVES = ["add", "sub", "mul", "div", "square", "sqrt", "exp", "log", "sin", "cos"]
+
+
+def unspent(numbers: int) -> None:
+    """Nobody counts."""
+
+
+EITHER = {"enumerate", "join"}
 EXACT = [{"name": name} for name in ("monomial", "enumerate", "join")]
 
 
@@ -42,7 +48,7 @@ def solved(registry: Registry, target: str, inputs: dict[str, Any], unit: str = 
         inputs=columns,
         outputs=[{"name": "y", "unit": unit}],
         proposers=EXACT,
-        stop={"seconds": 60.0},
+        stop={"max_steps": 3_000},
         data={"points": 300},
         **{"search": {"primitives": PRIMITIVES, "constants": [1, 2, "pi"]}, **sections},
     )
@@ -130,10 +136,9 @@ def test_a_library_is_unit_consistent(registry: Registry) -> None:
 
 @given(st.integers(0, 400), st.integers(0, 400), st.floats(0.1, 3), st.floats(-3, -0.1))
 def test_any_pair_is_found_by_sorting(one: int, other: int, first: float, second: float) -> None:
-    if one == other:
-        return
+    assume(one != other)
     generator = torch.Generator().manual_seed(0)
-    rows = Rows(torch.ones(1, 24, dtype=torch.float64))
+    rows = Directions(torch.ones(1, 24, dtype=torch.float64))
     values = torch.randn(401, 24, dtype=torch.float64, generator=generator)
     rows.add(values, torch.arange(401), 0)
     target, _ = rows.unit((first * values[one] + second * values[other] + 5).unsqueeze(0))
@@ -143,26 +148,22 @@ def test_any_pair_is_found_by_sorting(one: int, other: int, first: float, second
 
 
 @pytest.mark.parametrize(
-    ("target", "inputs", "unit", "proposer"),
+    ("target", "inputs", "unit", "proposers"),
     [
-        ("q*r**2/(4*pi*t)", {"q": (1, 5), "r": (1, 5), "t": (1, 5)}, "", "monomial"),
-        ("-3*sqrt(x)/t", {"x": (1, 5, "m"), "t": (1, 5, "s")}, "m**0.5/s", "monomial"),
-        ("r*F*sin(theta)", {"r": (1, 5, "m"), "F": (1, 5, "kg*m/s**2"), "theta": (0, 5)}, "kg*m**2/s**2", None),
-        ("m*c**2/sqrt(1-v**2/c**2)", {"m": (1, 5, "kg"), "v": (1, 2, "m/s"), "c": (3, 10, "m/s")}, "J", None),
-        ("2.7*sin(x)*exp(-1.3*x/t)", {"x": (1, 5, "m"), "t": (1, 5, "m")}, "", None),
-        ("x**6+x**5+x**4+x**3+x**2+x", {"x": (-1, 1)}, "", None),
-        ("log(x+1)+log(x**2+1)", {"x": (0, 2)}, "", None),
-        ("1.7*x**2+0.3*cos(t)-4.2", {"x": (-2, 2), "t": (-3, 3)}, "", "join"),
+        ("q*r**2/(4*pi*t)", {"q": (1, 5), "r": (1, 5), "t": (1, 5)}, "", {"monomial"}),
+        ("-3*sqrt(x)/t", {"x": (1, 5, "m"), "t": (1, 5, "s")}, "m**0.5/s", {"monomial"}),
+        ("r*F*sin(theta)", {"r": (1, 5, "m"), "F": (1, 5, "kg*m/s**2"), "theta": (0, 5)}, "kg*m**2/s**2", EITHER),
+        ("m*c**2/sqrt(1-v**2/c**2)", {"m": (1, 5, "kg"), "v": (1, 2, "m/s"), "c": (3, 10, "m/s")}, "J", EITHER),
+        ("2.7*sin(x)*exp(-1.3*x/t)", {"x": (1, 5), "t": (1, 5)}, "", {"join"}),
+        ("x**6+x**5+x**4+x**3+x**2+x", {"x": (-1, 1)}, "", EITHER),
+        ("log(x+1)+log(x**2+1)", {"x": (0, 2)}, "", {"join"}),
+        ("1.7*x**2+0.3*cos(t)-4.2", {"x": (-2, 2), "t": (-3, 3)}, "", {"join"}),
     ],
 )
 def test_what_is_looked_up(
-    registry: Registry, target: str, inputs: dict[str, Any], unit: str, proposer: str | None
+    registry: Registry, target: str, inputs: dict[str, Any], unit: str, proposers: set[str]
 ) -> None:
-    if "sin(x)" in target:
-        inputs = {name: given[:2] for name, given in inputs.items()}
-    best = solved(registry, target, inputs, unit)
-    if proposer is not None:
-        assert best.proposer == proposer
+    assert solved(registry, target, inputs, unit).proposer in proposers
 
 
 ERF = """
@@ -176,21 +177,20 @@ ERF = """
 
 
 @pytest.mark.parametrize(
-    ("target", "proposer"),
+    ("target", "proposers"),
     [
-        ("3*x*errors:erf(t)", "enumerate"),  # one expression
-        ("x*errors:erf(t)+sin(x)*t", "join"),  # two
-        ("errors:erf(x/(t+2))", None),  # around what is looked for
+        ("3*x*errors:erf(t)", EITHER),  # one expression
+        ("x*errors:erf(t)+sin(x)*t", {"join"}),  # two
+        ("errors:erf(x/(t+2))", EITHER),  # around what is looked for
     ],
 )
-def test_a_packs_primitive_takes_part(make_pack: Callable[..., None], target: str, proposer: str | None) -> None:
+def test_a_packs_primitive_takes_part(make_pack: Callable[..., None], target: str, proposers: set[str]) -> None:
     make_pack("errors", ERF)
     registry = Registry.load(only=["errors"])
     names = [*PRIMITIVES, "errors:erf"]
     best = solved(registry, target, {"x": (0.2, 2), "t": (0.3, 2)}, search={"primitives": names, "constants": [1, 2]})
     assert "erf" in best.tree.written()
-    if proposer is not None:
-        assert best.proposer == proposer
+    assert best.proposer in proposers
 
 
 def test_programs_are_looked_up_too(registry: Registry) -> None:
@@ -202,7 +202,7 @@ def test_programs_are_looked_up_too(registry: Registry) -> None:
         inputs=[{"name": name, **bits} for name in "abc"],
         search={"primitives": ["and", "or", "not", "xor"], "constants": []},
         proposers=EXACT,
-        stop={"seconds": 30.0},
+        stop={"max_steps": 500},
     )
     best = search(task).best[0]
     assert best is not None
@@ -216,16 +216,16 @@ def test_groups_that_the_data_show(registry: Registry) -> None:
         inputs=[{"name": name, "range": [1, 5]} for name in ("h", "w", "k", "t")],
         data={"points": 1000},
     )
-    view = View(SearchProblem(task, Training(task)), 0)
+    view = OutputView(task.search_problem, 0, unspent)
     assert active_groups(view, 4) == ((1, 1, -1, -1),)
     rough = problem(registry, "x+sin(9*x)", data={"points": 200})
-    assert active_groups(View(SearchProblem(rough, Training(rough)), 0), 4) == ()
+    assert active_groups(OutputView(rough.search_problem, 0, unspent), 4) == ()
 
 
 def test_exponentials_are_known_by_what_they_do(registry: Registry) -> None:
-    known = {entry.name for entry in registry.entries("primitives") if exponential(entry.value) is not None}
+    known = {entry.name for entry in registry.entries("primitives") if traits.exponential(entry.value) is not None}
     assert known == {"exp"}
-    assert exponential(registry.find("primitives", "exp").value) == pytest.approx(1)
+    assert traits.exponential(registry.find("primitives", "exp").value) == pytest.approx(1)
 
 
 def test_numbers_are_recognised() -> None:
@@ -245,7 +245,7 @@ def test_products_are_opened_without_changing_values(outer: int, inner: int, fac
 
 def test_links_are_primitives_that_declare_an_inverse(registry: Registry) -> None:
     task = problem(registry, "asin(x/12)", search={"primitives": ["asin", "abs", "square", "exp"]})
-    found = View(SearchProblem(task, Training(task)), 0).links()
+    found = OutputView(task.search_problem, 0, unspent).links()
     names = [None if link.primitive is None else link.primitive.name for link in found]
     assert names[0] is None
     assert "asin" in names

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import occamkit
-from occamkit import Registry
+from occamkit import Apply, Leaf, Product, Registry, Sum
+from occamkit.description import cost
 from occamkit.errors import PackError, TaskError
-from occamkit.graph import Apply, Leaf, Product, Sum
-from occamkit.search.choice import Shelf, cost, description_length
-from occamkit.search.portfolio import search
-from occamkit.search.problem import SearchBudget, SearchProblem
+from occamkit.search import SearchBudget, search
 from occamkit.task.prepared import PreparedTask
-from occamkit.train.run import Training, train
-from occamkit.train.teach import edges_of, preferences, teach
-from tests.problems import problem
+from occamkit.train import Trainer
+from occamkit.train.teach import edges_of, teach
+from tests.problems import archive, problem
 
 
 def by(*names: str) -> list[dict[str, str]]:
@@ -37,13 +35,6 @@ def test_the_result_says_who_found_it(registry: Registry) -> None:
     assert outcome.stop == "converged"
     assert outcome.steps == 0
     assert outcome.likeliest == (None,)
-
-
-def test_the_network_alone_does_what_training_does(registry: Registry) -> None:
-    strip = {"seconds": 0.0}
-    trained = train(problem(registry, "exp(x/5)", seed=3))
-    searched = search(problem(registry, "exp(x/5)", seed=3, proposers=by("network")))
-    assert dataclasses.replace(trained, **strip) == dataclasses.replace(searched, **strip)
 
 
 def test_equal_seeds_give_equal_results(registry: Registry) -> None:
@@ -69,7 +60,7 @@ PACK = """
     from dataclasses import dataclass
     from typing import ClassVar
     import occamkit
-    from occamkit import Proposal, hookimpl, search
+    from occamkit import Proposal, graph, hookimpl
 
     @dataclass(frozen=True)
     class Guess:
@@ -78,9 +69,9 @@ PACK = """
 
         def propose(self, problem, budget):
             assert not budget.over()
-            view = search.shared_view(problem, 0)
             yield None
-            yield Proposal(view.monomial_tree((self.power,)))
+            (name,) = problem.named
+            yield Proposal(graph.product(1.0, [(occamkit.Leaf(name), self.power)]))
 
     @hookimpl
     def occamkit_proposers():
@@ -102,7 +93,7 @@ def test_proposals_are_judged_by_the_tasks_regularizers(registry: Registry) -> N
     task = problem(
         registry, "x/t", inputs=units, outputs=[{"name": "y", "unit": "m/s"}], search={"primitives": ["mul", "div"]}
     )
-    front = Training(task).fronts[0]
+    front = archive(task)
     speed = Product(1.0, ((Leaf("x"), 1), (Leaf("t"), -1)))
     assert front.offer(speed, "me") is not None
     assert front.offer(Leaf("x"), "me") is None  # a length is no speed
@@ -117,7 +108,7 @@ def test_penalties_of_closed_parts(registry: Registry) -> None:
     counted = problem(registry, "x", regularizers=[{"name": "activations", "weight": 0.1}])
     plain = problem(registry, "x", regularizers=[])
     tree = Product(2.0, ((Leaf("x"), 1), (Leaf("x"), 2)))
-    with_penalty, without = (Training(one).fronts[0].offer(tree, "me") for one in (counted, plain))
+    with_penalty, without = (archive(one).offer(tree, "me") for one in (counted, plain))
     assert with_penalty is not None
     assert without is not None
     assert with_penalty.fitness == without.fitness
@@ -134,27 +125,26 @@ def test_a_budget_ends_a_search(registry: Registry) -> None:
 
 def test_the_shortest_description_wins_under_noise(registry: Registry) -> None:
     task = problem(registry, "2*x", data={"noise": 0.05, "points": 200})
-    front = Training(task).fronts[0]
+    front = archive(task)
     truth = front.offer(Product(2.0, ((Leaf("x"), 1),)), "me")
     longer = front.offer(Sum(0.001, ((2.0, Leaf("x")), (0.0001, Product(1.0, ((Leaf("x"), 2),))))), "me")
     assert truth is not None
     assert longer is not None
     assert cost(truth.tree) < cost(longer.tree)
-    assert description_length(task, truth, 0) < description_length(task, longer, 0)
-    shelf = Shelf(task, 0)
-    assert shelf.add([longer])
-    assert shelf.add([truth])
-    assert shelf.best() is truth
+    assert front.best() is truth
 
 
 def test_the_network_learns_what_others_found(registry: Registry) -> None:
     task = problem(registry)
-    trainer = Training(task).trainer
+    trainer = Trainer(task.search_problem, torch.Generator().manual_seed(0))
     mul, add, sin = trainer.layout.primitives[0], trainer.layout.primitives[1], trainer.layout.primitives[2]
     x = Leaf("x")
     tree = Apply(sin, (Apply(add, (Apply(mul, (x, x)), x)),))
-    edges = edges_of(trainer.layout, tree, trainer.judge.leaves)
-    assert edges is not None
+    spelt = edges_of(trainer.layout, tree, trainer.judge.leaves, 0)
+    assert spelt is not None
+    edges = torch.tensor(trainer.layout.first_sources)
+    edges[list(spelt)] = torch.tensor(list(spelt.values()))
+    edges = edges.unsqueeze(1)
     root = int(trainer.nodes_of(edges)[0, 0])
     assert trainer.judge.read(root).written() == "sin(add(x, mul(x, x)))"
     before = trainer.log_q(edges, 0)
@@ -162,8 +152,6 @@ def test_the_network_learns_what_others_found(registry: Registry) -> None:
         assert teach(trainer, tree, 0)
     assert trainer.log_q(edges, 0) > before
     assert not teach(trainer, Product(2.0, ((x, 1),)), 0)
-    assert set(preferences(trainer)) == set(trainer.layout.primitives)
-    assert SearchProblem(task, Training(task)).preferred() == tuple(dict.fromkeys(task.primitives))
 
 
 def test_run_uses_the_portfolio(registry: Registry) -> None:
@@ -184,8 +172,8 @@ class Fails:
     "Fails."
     name: ClassVar[str] = "fails"
     def propose(self, problem, budget):
-        yield None
         raise RuntimeError("no luck")
+        yield None
 
 @hookimpl
 def occamkit_proposers():
@@ -203,3 +191,13 @@ def test_a_proposer_that_fails_is_named_and_the_others_go_on(make_pack: Callable
     assert outcome.best[0].figures.exact
     with pytest.raises(PackError, match=message):
         search(problem(registry, proposers=by("fails")))
+
+
+@pytest.mark.parametrize("item", ["'x'", "occamkit.Proposal(occamkit.Leaf('x'), 7)"])
+def test_what_is_no_proposal_is_a_fault_of_the_pack(make_pack: Callable[..., None], item: str) -> None:
+    source = FAILS.replace('raise RuntimeError("no luck")', f"yield {item}")
+    make_pack("odd", f"import occamkit\n{source}")
+    with pytest.raises(
+        PackError, match=r"proposer 'fails': yielded .*; yield an occamkit\.Proposal for one of 1 outputs"
+    ):
+        search(problem(Registry.load(only=["odd"]), proposers=by("fails")))

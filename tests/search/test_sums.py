@@ -11,17 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from occamkit import Registry
-from occamkit.graph import Leaf
-from occamkit.search import SearchProblem, View, images, peeled_pairs
-from occamkit.search.algebra import product
-from occamkit.search.polynomials import thinned
-from occamkit.search.portfolio import search
-from occamkit.search.rounding import solve_and_round
-from occamkit.search.separable import power_inputs
-from occamkit.search.tables import Table, ingredients, input_groups
+from occamkit.archive import Candidate
+from occamkit.builtins.proposers.exact.matching import images, peeled_pairs
+from occamkit.builtins.proposers.exact.power_inputs import power_inputs
+from occamkit.builtins.proposers.exact.tables import Table, TableSlice, ingredients, input_groups
+from occamkit.builtins.proposers.exact.view import OutputView
+from occamkit.builtins.proposers.noisy.polynomials import thinned
+from occamkit.builtins.proposers.noisy.rounding import solve_and_round
+from occamkit.graph import Leaf, product
+from occamkit.search import search
 from occamkit.task.problem import Problem
-from occamkit.train.front import Candidate
-from occamkit.train.run import Training
 from tests.problems import problem
 
 PRIMITIVES = ["add", "sub", "mul", "div", "square", "sqrt", "exp", "log", "sin", "cos"]
@@ -32,7 +31,7 @@ def inputs(**ranges: tuple[float, float]) -> list[dict[str, Any]]:
     return [{"name": name, "range": list(bounds)} for name, bounds in ranges.items()]
 
 
-def task(registry: Registry, target: str, columns: list[dict[str, Any]], noise: float, seconds: float) -> Problem:
+def task(registry: Registry, target: str, columns: list[dict[str, Any]], noise: float, steps: int) -> Problem:
     return problem(
         registry,
         target,
@@ -40,7 +39,7 @@ def task(registry: Registry, target: str, columns: list[dict[str, Any]], noise: 
         proposers=[{"name": "fit"}],
         search={"primitives": PRIMITIVES, "constants": [1, 2, "pi"]},
         data={"points": 600, "noise": noise},
-        stop={"seconds": seconds},
+        stop={"max_steps": steps},
     )
 
 
@@ -50,8 +49,17 @@ def found(given_task: Problem) -> Candidate:
     return best
 
 
-def seen(given_task: Problem) -> View:
-    return View(SearchProblem(given_task, Training(given_task)), 0)
+def grown(table: Table, most: int) -> TableSlice:
+    growing = table.grow(most)
+    while True:
+        try:
+            next(growing)
+        except StopIteration as end:
+            return end.value
+
+
+def seen(given_task: Problem) -> OutputView:
+    return OutputView(given_task.search_problem, 0, lambda _: None)
 
 
 def returned(steps: Generator[None, None, Any]) -> Any:
@@ -92,26 +100,26 @@ def test_terms_that_are_there_are_what_is_left(places: set[int]) -> None:
 
 def test_a_sum_of_many_products_is_found_in_noise(registry: Registry) -> None:
     columns = inputs(**dict.fromkeys(("a", "b", "c", "d", "e", "f"), (1.0, 5.0)))
-    best = found(task(registry, "a*b + c*d + e*f", columns, noise=0.05, seconds=3))
+    best = found(task(registry, "a*b + c*d + e*f", columns, noise=0.05, steps=40))
     assert {"a*b", "c*d", "e*f"} <= set(str(best.tree.simplified()).split(" + "))
 
 
 def test_squares_are_completed(registry: Registry) -> None:
     columns = inputs(**dict.fromkeys(("a", "b", "c", "d"), (1.0, 5.0)))
-    best = found(task(registry, "sqrt((a - b)**2 + (c - d)**2)", columns, noise=0.0, seconds=20))
+    best = found(task(registry, "sqrt((a - b)**2 + (c - d)**2)", columns, noise=0.0, steps=400))
     assert best.figures.exact
     assert str(best.tree.simplified()) == "sqrt((a - b)**2 + (c - d)**2)"
 
 
 def test_an_exponential_is_found_where_most_rows_are_noise(registry: Registry) -> None:
-    best = found(task(registry, "n*exp(-x**2)", inputs(n=(1.0, 5.0), x=(0.5, 5.0)), noise=0.1, seconds=6))
+    best = found(task(registry, "n*exp(-x**2)", inputs(n=(1.0, 5.0), x=(0.5, 5.0)), noise=0.1, steps=80))
     assert "exp(-" in str(best.tree.simplified())
     assert best.tree.inputs == ("n", "x")
 
 
 def test_inputs_that_are_factors_are_told_from_the_others(registry: Registry) -> None:
     columns = inputs(m=(1.0, 5.0), v=(1.0, 2.0), c=(3.0, 10.0), nothing=(1.0, 5.0), k=(1.0, 3.0))
-    view = seen(task(registry, "m*sqrt(k)/sqrt(1 - v**2/c**2)", columns, noise=0.0, seconds=1))
+    view = seen(task(registry, "m*sqrt(k)/sqrt(1 - v**2/c**2)", columns, noise=0.0, steps=1))
     powers, rest = returned(power_inputs(view))
     assert powers == (1, 0, 0, 0, Fraction(1, 2))
     assert [view.variables[place].name for place in rest] == ["v", "c"]
@@ -119,12 +127,12 @@ def test_inputs_that_are_factors_are_told_from_the_others(registry: Registry) ->
 
 def test_no_input_is_a_factor_of_a_sum(registry: Registry) -> None:
     columns = inputs(a=(1.0, 5.0), b=(1.0, 5.0), c=(1.0, 5.0))
-    assert returned(power_inputs(seen(task(registry, "a*b + b*c + a*c", columns, noise=0.0, seconds=1)))) is None
+    assert returned(power_inputs(seen(task(registry, "a*b + b*c + a*c", columns, noise=0.0, steps=1)))) is None
 
 
 @given(HALVES, HALVES)
 def test_a_divided_output_is_put_together_again(registry: Registry, one: float, other: float) -> None:
-    view = seen(task(registry, "a*b + c", inputs(a=(1, 2), b=(1, 2), c=(1, 2)), noise=0.0, seconds=1))
+    view = seen(task(registry, "a*b + c", inputs(a=(1, 2), b=(1, 2), c=(1, 2)), noise=0.0, steps=1))
     rest = view.divided((Fraction(one), Fraction(0), Fraction(other)), [1])
     whole = rest.whole(Leaf("b"))
     wanted = view.named["b"] * view.named["a"] ** one * view.named["c"] ** other
@@ -134,10 +142,8 @@ def test_a_divided_output_is_put_together_again(registry: Registry, one: float, 
 
 def test_a_term_beside_a_product_of_two_is_found(registry: Registry) -> None:
     columns = inputs(a=(1.0, 3.0), b=(0.2, 1.2))
-    view = seen(task(registry, "1 + sqrt(1 + 2*a)*cos(b)", columns, noise=0.0, seconds=1))
+    view = seen(task(registry, "1 + sqrt(1 + 2*a)*cos(b)", columns, noise=0.0, steps=1))
     table = Table(view, ingredients(view, input_groups(view, 4)))
-    for _ in table.extend(3_000):
-        pass
-    trees = [tree for tree in peeled_pairs(table, images(view, 1, (1,)), 10) if tree is not None]
+    trees = [tree for tree in peeled_pairs(grown(table, 3_000), images(view, 1, (1,)), 10) if tree is not None]
     assert trees
     torch.testing.assert_close(view.evaluate(trees[0]), view.target)

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 import occamkit
 from occamkit import Registry
+from occamkit.archive.tidy import tidy
 from occamkit.errors import PackError, TaskError
 from occamkit.graph import Apply, Leaf, Sum
-from occamkit.shapes import require_shape
-from occamkit.task.load import check_document
-from occamkit.train.recognise import recognised
-from occamkit.train.run import train
-from occamkit.train.tidy import tidy
-from tests.problems import problem
+from occamkit.graph.numbers import likely
+from occamkit.packs.shapes import require_shape
+from occamkit.task.file.load import check_document
+from tests.problems import problem, train
 
 LEARNED = {"search": {"primitives": ["mul", "sin", "add_c", "mul_c", "pow_c"], "constants": [], "depth": 2}}
 POSITIVE = {"inputs": [{"name": "x", "range": [0.5, 4]}]}
@@ -103,13 +102,13 @@ def test_a_constant_that_another_makes_up_for_is_given_up(registry: Registry) ->
 @given(st.fractions(-20, 20, max_denominator=12), st.sampled_from([1.0, math.pi, 1 / math.pi, math.e]))
 def test_simple_numbers_are_recognised(fraction: object, unit: float) -> None:
     value = float(fraction) * unit  # type: ignore[arg-type]
-    assert value in list(recognised(value, 1e-9))
+    assert value in list(likely(value, 1e-9))
 
 
 @given(st.floats(-10, 10), st.floats(0.02, 1))
 def test_what_is_badly_known_is_no_fraction(value: float, tolerance: float) -> None:
-    assert all(found.is_integer() or (2 * found).is_integer() for found in recognised(value, tolerance))
-    assert all(abs(found - value) <= tolerance for found in recognised(value, tolerance))
+    assert all(found.is_integer() or (2 * found).is_integer() for found in likely(value, tolerance))
+    assert all(abs(found - value) <= tolerance for found in likely(value, tolerance))
 
 
 def test_free_constants_take_units_and_plain_ones_do_not(registry: Registry) -> None:

@@ -13,12 +13,12 @@ from click.testing import Result as Shown
 from occamkit import Registry
 from occamkit.errors import TaskError, UserError
 from occamkit.graph import Apply, Expression, Leaf, Monomial, Product
+from occamkit.search import State
 from occamkit.task.problem import Problem
-from occamkit.train.run import train
-from occamkit.train.teach import edges_of
+from occamkit.train.teach import edges_of, lean_towards
 from occamkit.train.trainer import Trainer
 from tests.devices import SaysWhere
-from tests.problems import problem
+from tests.problems import kept_in, problem, train
 
 LENGTHS = [{"name": name, "range": [1, 5], "unit": "m"} for name in ("a", "b")]
 MOTION = [{"name": "v", "range": [1, 5], "unit": "m/s"}, {"name": "t", "range": [1, 5], "unit": "s"}]
@@ -48,7 +48,7 @@ def test_a_formula_that_uses_a_group_is_written_over_the_columns(registry: Regis
 
 
 def test_levels_of_the_front_count_what_a_group_costs(registry: Registry) -> None:
-    trainer = Trainer(grouped(registry), torch.Generator().manual_seed(0))
+    trainer = Trainer(grouped(registry).search_problem, torch.Generator().manual_seed(0))
     roots = trainer.step().roots[0]
     for root in roots[:50].tolist():
         assert float(trainer.graph.complexities[root]) == trainer.judge.read(root).complexity
@@ -66,9 +66,8 @@ def test_groups_have_no_zeros_below_and_given_constants_take_part(registry: Regi
         regularizers=[{"name": "units"}],
     )
     assert [one.name for one in task.network_inputs[4:]] == ["x/(t*3 m/s)"]
-    torch.testing.assert_close(
-        task.exact_columns("train")[4], task.dataset.part("train")[0][0] / task.exact_columns("train")[1] / 3
-    )
+    columns = task.search_problem.network_columns
+    torch.testing.assert_close(columns[4], task.dataset.part("train")[0][0] / columns[1] / 3)
     best = train(task).best[0]
     assert best is not None
     assert best.figures.exact
@@ -91,7 +90,7 @@ def test_each_output_has_the_powers_that_its_unit_allows(registry: Registry) -> 
 
 
 def test_functions_behind_powers_are_plain_numbers(registry: Registry) -> None:
-    trainer = Trainer(grouped(registry), torch.Generator().manual_seed(0))
+    trainer = Trainer(grouped(registry).search_problem, torch.Generator().manual_seed(0))
     group, column = trainer.judge.leaves[3], trainer.judge.leaves[0]
     roots = torch.tensor([[1 + trainer.judge.leaves.index(one) for one in (group, column)]])
     assert trainer.judge.accepts(roots).tolist() == [[True, False]]
@@ -110,7 +109,7 @@ def test_a_unit_out_of_reach_of_powers_is_left_to_the_factor_or_the_function(reg
         fitness=POWERS,
         constants={"units": units},
     )
-    trainer = Trainer(task, torch.Generator().manual_seed(0))
+    trainer = Trainer(task.search_problem, torch.Generator().manual_seed(0))
     assert trainer.judge.accepts(torch.tensor([[1]])).tolist() == [[units == "free"]]
     best = train(task).best[0]
     assert best is not None
@@ -137,7 +136,7 @@ def test_a_whole_step_says_where_every_tensor_goes(registry: Registry, batch: in
     search = {"primitives": ["sin", "mul_c"], "groups": 2, "depth": 2, "constants": [1]}
     sizes = {"functions": 50} if batch is None else {"functions": 50, "batch": batch}
     task = grouped(registry, search=search, trainer=sizes)
-    trainer = Trainer(task, torch.Generator().manual_seed(0))
+    trainer = Trainer(task.search_problem, torch.Generator().manual_seed(0))
     with SaysWhere():
         for _ in range(3):
             trainer.step()
@@ -145,8 +144,8 @@ def test_a_whole_step_says_where_every_tensor_goes(registry: Registry, batch: in
 
 def test_a_run_that_goes_on_finds_the_same(registry: Registry) -> None:
     task = grouped(registry, "a*sin(a/b)+0.1*b", stop={"max_steps": 8})
-    states = []
-    whole = train(task, keep=lambda take, stop: states.append(take()))
+    states: list[State] = []
+    whole = train(task, kept_in(states))
     again = train(task, state=states[3])
     assert [one.tree for one in whole.fronts[0]] == [one.tree for one in again.fronts[0]]
     assert any(isinstance(node, Monomial) for one in whole.fronts[0] for node in one.tree.nodes())
@@ -163,12 +162,13 @@ def test_a_group_is_a_tree_without_numbers() -> None:
 
 
 def test_a_formula_over_a_group_is_entered_where_the_network_reads_it(registry: Registry) -> None:
-    trainer = Trainer(grouped(registry), torch.Generator().manual_seed(0))
+    trainer = Trainer(grouped(registry).search_problem, torch.Generator().manual_seed(0))
     group = trainer.judge.leaves[3]
     tree = Apply(trainer.problem.primitives[0], (group,))
-    edges = edges_of(trainer.layout, tree, trainer.judge.leaves)
-    assert edges is not None
-    assert trainer.judge.read(int(trainer.nodes_of(edges)[0, 0])) == tree
+    before = trainer.network.logits.detach().clone()
+    assert lean_towards(trainer, tree, 0)
+    assert int((trainer.network.logits > before).sum()) == len(edges_of(trainer.layout, tree, trainer.judge.leaves, 0))
+    assert trainer.judge.read(int(trainer.nodes_of(trainer.likeliest_edges())[0, 0])) == tree
 
 
 def test_groups_without_units_are_refused(registry: Registry) -> None:

@@ -11,17 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from occamkit import Registry
+from occamkit.archive.relation import informative
 from occamkit.builtins.algebra import TrivialOperations, canonical
-from occamkit.formulas import Formula
 from occamkit.graph import Apply, Leaf
 from occamkit.protocols import Task
-from occamkit.relations import relation_of
-from occamkit.solve import make_result, run
-from occamkit.task.load import load_task
+from occamkit.result.formulas import Formula
+from occamkit.result.relations import relation_of
+from occamkit.result.write import make_result
+from occamkit.solve import run
+from occamkit.task.file.load import load_task
 from occamkit.task.problem import make_problem
-from occamkit.train.relation import informative
-from occamkit.train.run import train
 from occamkit.train.trainer import Trainer
+from tests.problems import train
 
 x, y, z = sympy.symbols("x y z", real=True)
 add, mul, power = sympy.Add, sympy.Mul, sympy.Pow
@@ -99,9 +100,10 @@ def loaded(name: str, registry: Registry, **overrides: Any) -> Task:
 
 def test_the_graph_tells_trivial_parts_before_algebra_does(registry: Registry) -> None:
     """Whatever the patterns say is a lower bound on what sympy says."""
-    made = Trainer(make_problem(loaded("paper/circle", registry), registry), torch.Generator().manual_seed(0))
+    searched = make_problem(loaded("paper/circle", registry), registry).search_problem
+    made = Trainer(searched, torch.Generator().manual_seed(0))
     roots = made.step().roots[0].unique()
-    stage = made.judge._symbolic
+    stage = made.judge._whole
     assert stage is not None
     assert stage._patterns is not None
     bounds = stage._patterns.bounds(roots)

@@ -14,9 +14,8 @@ import occamkit
 from occamkit import Registry
 from occamkit.errors import UserError
 from occamkit.result import Result
-from occamkit.solve import make_result
-from occamkit.train.run import train
-from tests.problems import problem
+from occamkit.result.write import make_result
+from tests.problems import problem, train
 
 BITS = [{"name": name, "values": [0, 1]} for name in ("a", "b", "c", "d")]
 

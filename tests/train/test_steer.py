@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from occamkit import Registry
-from occamkit.task.load import check_document
+from occamkit.task.file.load import check_document
 from occamkit.task.prepared import PreparedTask
 from occamkit.task.problem import make_problem
 from occamkit.train.trainer import Trainer
@@ -26,7 +26,8 @@ def share_accepted(registry: Registry, **search: Any) -> float:
         "search": {"equalise": 0.0, **search},
     }  # fmt: skip
     problem = make_problem(PreparedTask(check_document(document, registry, Path()), registry, Path()), registry)
-    return 1 - float(Trainer(problem, torch.Generator().manual_seed(0)).step().scores.vetoed.double().mean())
+    trainer = Trainer(problem.search_problem, torch.Generator().manual_seed(0))
+    return 1 - float(trainer.step().scores.vetoed.double().mean())
 
 
 def test_units_that_come_out_right_are_drawn_far_more_often(registry: Registry) -> None:
@@ -41,5 +42,5 @@ def test_every_edge_stays_possible(registry: Registry) -> None:
         "outputs": [{"name": "d", "unit": "m"}],
     }  # fmt: skip
     problem = make_problem(PreparedTask(check_document(document, registry, Path()), registry, Path()), registry)
-    network = Trainer(problem, torch.Generator().manual_seed(0)).network
+    network = Trainer(problem.search_problem, torch.Generator().manual_seed(0)).network
     assert bool((network.probabilities()[network.mask] > 1e-6).all())
