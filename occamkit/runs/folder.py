@@ -20,8 +20,8 @@ import torch
 
 from occamkit.errors import UserError
 from occamkit.files import write_whole
-from occamkit.protocols import Task
 from occamkit.packs.registry import Registry
+from occamkit.protocols import Task
 from occamkit.result import Result
 from occamkit.result.write import make_result
 from occamkit.search import Event, Run, State, Stepped, TurnEnded, conclude_state

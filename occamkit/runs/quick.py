@@ -14,12 +14,12 @@ import numpy as np
 import torch
 
 from occamkit.errors import DataError, did_you_mean
-from occamkit.protocols import Output, Task, Variable
 from occamkit.packs.registry import Registry
+from occamkit.protocols import Output, Task, Variable
 from occamkit.task.data.dataset import Dataset, Scale, split_rows
+from occamkit.task.data.glance import Columns, Glance, glance, telling
 from occamkit.task.file.load import check_document
 from occamkit.task.prepared import PreparedTask
-from occamkit.task.data.glance import Columns, Glance, glance, telling
 from occamkit.task.spec import TaskData, TaskSpec
 from occamkit.units import DIMENSIONLESS
 
