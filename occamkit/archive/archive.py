@@ -26,7 +26,7 @@ MOST_LOST, ROUNDING_LOST = 1.1, 1e-6
 MOST_COMPLEX = 64
 """Functions of this complexity and above share the last place."""
 MOST_DESCRIBED = 100
-"""Formulas whose descriptions are kept: far more than ever come near the shortest."""
+"""Formulas whose descriptions are kept, so that the memory of a long run stays bounded."""
 ODD_NUMBER = 4.0
 """What a number that means nothing costs in an exact formula, in the unit of one node."""
 

@@ -32,7 +32,7 @@ class ChoiceSettings:
 
     clearly: how many standard errors a difference must be to count. most_worse: how many times as large an error may be
     at all, for where one row outweighs the others chance explains everything. much_better: a loss below this part of
-    another is much better. The first three are those of the paper's tasks (`bench paper`), the last of robust fits.
+    another is much better. All were set by hand, and not varied since.
     """
 
     enough_rows: int = 20

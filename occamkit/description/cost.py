@@ -19,7 +19,7 @@ from occamkit.graph.rewrite import SIGNS
 
 @dataclass(frozen=True)
 class Prices:
-    """What words cost beside each other, in the unit of one node; set on `bench feynman --noise 0.1`.
+    """What words cost beside each other, in the unit of one node; set by hand, and not varied since.
 
     refuses_units: a primitive that accepts plain numbers alone (sine, exponential and the like), beyond its own
     complexity: these imitate other shapes within a range most easily. half, whole, broken: exponents of ±2 or ±1/2, of

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 PRICE = 1.5
-"""What one unit of cost must gain, in units of log likelihood; set on `bench feynman --noise 0.1`."""
+"""What one unit of cost must gain, in units of log likelihood; set by hand, and not varied since."""
 NOTHING_LEFT = 1e-10
 """Errors below this part of the target's size are rounding."""
 
