@@ -11,7 +11,7 @@ PACK_FOLDERS := $(patsubst %/pyproject.toml,%,$(PACKS))
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt $(PACKS)
+$(READY): pyproject.toml constraints.txt $(PACKS) $(wildcard occamkit/kernel/native/*)
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	@echo "setting up $(VENV): this takes one to three minutes the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -39,7 +39,7 @@ packs: setup
 wheels: $(WHEELS)/.ready
 	bash .ci/packs try $(WHEELS)
 
-$(WHEELS)/.ready: $(PACKS) pyproject.toml $(shell find occamkit plugins -name '*.py')
+$(WHEELS)/.ready: $(PACKS) pyproject.toml $(shell find occamkit plugins -name '*.py' -o -name '*.[ch]')
 	PYTHON=$(PYTHON) bash .ci/packs install $(WHEELS)
 	@touch $@
 

@@ -1,0 +1,102 @@
+"""The functions that may stand in a formula: primitives of one argument, as the kernel knows them.
+
+What a primitive is, is tried on a few points, so that a pack's exponential is as good as ours. Powers, roots and factors
+are left out: sums and products have them anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from occamkit import Primitive, SearchProblem, traits
+from occamkit.kernel import Numbers, Offset, Op
+
+POINTS = torch.tensor([0.37, 0.81, 1.3, 1.9, 2.6], dtype=torch.float64)
+KNOWN = ((Op.EXP, torch.exp), (Op.LOG, torch.log), (Op.SIN, torch.sin), (Op.COS, torch.cos), (Op.TANH, torch.tanh))
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a sum.
+
+    op: what the kernel calls it. rate: what its argument is divided by when it is written, for other bases than e.
+    offsets: what the sum may begin with, the usual first. cost: what it costs to write down.
+    """
+
+    op: Op
+    primitive: Primitive
+    offsets: tuple[Offset, ...]
+    rate: float = 1.0
+
+    @property
+    def cost(self) -> float:
+        """What it costs to write down."""
+        return self.primitive.complexity
+
+
+def functions_of(problem: SearchProblem) -> tuple[Function, ...]:
+    """Return the functions of a problem, one of each kind; those that the kernel knows come first."""
+    found: dict[object, Function] = {}
+    for primitive in problem.distinct_primitives:
+        if primitive.arity == 1 and not primitive.constants and traits.truth(primitive) is None:
+            function = _function(primitive)
+            if function is not None:
+                found.setdefault(primitive.name if function.op is Op.OUTSIDE else function.op, function)
+    return tuple(sorted(found.values(), key=lambda one: one.op))
+
+
+def _function(primitive: Primitive) -> Function | None:
+    try:
+        values = primitive.call(POINTS)
+    except Exception:  # noqa: BLE001 a pack's primitive raises what it likes; the network reports it
+        return None
+    for op, known in KNOWN:
+        if torch.allclose(values, known(POINTS), rtol=1e-10, atol=1e-12):
+            return Function(op, primitive, OFFSETS[op])
+    rate = traits.exponential(primitive)
+    if rate is not None:
+        return Function(Op.EXP, primitive, OFFSETS[Op.EXP], rate)
+    if not bool(torch.isfinite(values).any()) or _power(values):
+        return None
+    return Function(Op.OUTSIDE, primitive, OFFSETS[Op.OUTSIDE])
+
+
+def _power(values: torch.Tensor) -> bool:
+    """Whether values at the points are a power times a factor, or a straight line."""
+    logs, at = values.abs().log(), POINTS.log()
+    slopes = torch.cat([logs.diff() / at.diff(), (values.diff() / POINTS.diff()) + 1e3])
+    return bool(torch.isfinite(slopes).all()) and bool(
+        (slopes[:4].std() < 1e-9) | (slopes[4:].std() < 1e-9)
+    )
+
+
+OFFSETS = {
+    Op.EXP: (Offset.NONE,),
+    Op.LOG: (Offset.ONE, Offset.NONE),
+    Op.SIN: (Offset.FREE, Offset.NONE),
+    Op.COS: (Offset.NONE,),
+    Op.TANH: (Offset.FREE, Offset.NONE),
+    Op.OUTSIDE: (Offset.FREE, Offset.NONE),
+}
+"""An offset inside an exponential is a factor in front of it, and one inside a logarithm scales what is with it."""
+
+
+class Called:
+    """Values and slopes of functions that the kernel does not know, by calling their primitives."""
+
+    def __init__(self, functions: Sequence[Function]) -> None:
+        self._functions = tuple(functions)
+
+    def __call__(self, which: int, x: Numbers) -> tuple[Numbers, Numbers]:
+        """Return values and slopes [n]; NaN where a primitive fails."""
+        at = torch.from_numpy(x.copy()).requires_grad_()
+        try:
+            values = self._functions[which].primitive.call(at)
+            (slopes,) = torch.autograd.grad(values.sum(), at)
+        except Exception:  # noqa: BLE001 without values or slopes there is nothing to fit
+            return np.full_like(x, np.nan), np.full_like(x, np.nan)
+        return values.detach().numpy(), slopes.numpy()

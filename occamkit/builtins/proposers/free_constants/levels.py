@@ -1,0 +1,79 @@
+"""What was fitted and kept: the best few formulas of each length, and their order by description."""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from dataclasses import dataclass
+
+from occamkit.builtins.proposers.free_constants.settings import SETTINGS
+from occamkit.builtins.proposers.free_constants.skeleton import Sum
+from occamkit.description import length
+from occamkit.kernel import Fit, Program
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A formula with its numbers. left: the part of the variance that is left on all rows."""
+
+    formula: Sum
+    program: Program
+    cost: float
+    fit: Fit
+    described: float
+
+    @property
+    def left(self) -> float:
+        return self.fit.left
+
+
+class Levels:
+    """The best formulas of each level, which is their cost and their numbers together."""
+
+    def __init__(self, rows: int, level_square: float) -> None:
+        self.rows = rows
+        self._scale = level_square
+        self.levels: dict[int, list[Fitted]] = {}
+        self.best: Fitted | None = None
+
+    @staticmethod
+    def level(program: Program, cost: float) -> int:
+        return round(cost) + numbers(program)
+
+    def bar(self, level: int) -> float:
+        """Return what a formula on a level must leave less than to be kept."""
+        kept = self.levels.get(level, ())
+        return kept[-1].left if len(kept) >= SETTINGS.kept else math.inf
+
+    def described(self, left: float, program: Program, cost: float) -> float:
+        """Return the length of the description of what is left with a program."""
+        return length(max(left, 0.0) * self._scale, self.rows, cost, numbers(program))
+
+    def add(self, found: Fitted) -> bool:
+        """Keep a formula if it is among the best of its level; return whether it is."""
+        level = self.level(found.program, found.cost)
+        kept = self.levels.setdefault(level, [])
+        if any(one.formula == found.formula for one in kept):
+            same = next(one for one in kept if one.formula == found.formula)
+            if same.left <= found.left:
+                return False
+            kept.remove(same)
+        elif len(kept) >= SETTINGS.kept and kept[-1].left <= found.left:
+            return False
+        insort(kept, found, key=lambda one: one.left)
+        del kept[SETTINGS.kept :]
+        if self.best is None or found.described < self.best.described:
+            self.best = found
+        return True
+
+    def all(self) -> list[Fitted]:
+        return [one for kept in self.levels.values() for one in kept]
+
+    def ranked(self, most: int) -> list[Fitted]:
+        """Return the formulas of the shortest descriptions."""
+        return sorted(self.all(), key=lambda one: one.described)[:most]
+
+
+def numbers(program: Program) -> int:
+    """Return how many numbers a program has, weights included."""
+    return program.constants + program.terms + program.offset

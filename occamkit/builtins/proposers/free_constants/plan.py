@@ -1,0 +1,167 @@
+"""All small formulas in the order in which they are tried: straight models, one function, two, one inside another.
+
+What comes later is drawn in random order, for there is more of it than there is time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+from occamkit.builtins.proposers.free_constants.skeleton import FREE, Factor, Grammar, Sum, raised, variable
+from occamkit.kernel import Offset, Op
+
+OUTER = (-4, FREE, 2, 8, -8, -2)
+"""Powers of a sum, in quarters."""
+MOST_DRAWN = 300_000
+"""Formulas that are drawn from the later parts of the plan, which may have millions."""
+
+Wrap = Callable[[Sum], Factor]
+Items = Iterator[Sum]
+
+
+class Plan:
+    """The formulas of a grammar, simple ones first."""
+
+    def __init__(self, grammar: Grammar, seed: int) -> None:
+        self._grammar, self._random = grammar, random.Random(seed)
+        self._variables = [variable(one) for one in grammar.inputs]
+        powers = (4, -4, 8, FREE, 2)
+        self._monomials = [variable(i, power) for i in grammar.inputs for power in powers if grammar.may(i, power)]
+        self._wraps: list[Wrap] = [self._function(which) for which in range(len(grammar.functions))]
+        self._wraps += [lambda inside, power=power: raised(inside, power) for power in OUTER]  # type: ignore[misc]
+        self._factor: list[Wrap] = [lambda inside: raised(inside, 4)]
+
+    def _function(self, which: int) -> Wrap:
+        return lambda inside: self._grammar.function(which, inside)
+
+    def _is(self, factor: Factor, *ops: Op) -> bool:
+        return factor[0] == 2 and self._grammar.functions[factor[1]].op in ops
+
+    def __iter__(self) -> Items:
+        for formula in self._all():
+            tidied = self._grammar.tidy(*formula)
+            if tidied is not None:
+                yield tidied
+
+    def _all(self) -> Items:
+        yield from self._straight()
+        one, cross = self._one(), self._cross()
+        yield from map(_alone, [*self._monomials, *one])
+        yield from ((Offset.ONE, (pair,)) for pair in self._pairs())
+        yield from map(_alone, cross)
+        yield from self._beside(self._monomials, one)
+        two = self._two()
+        yield from map(_alone, two)
+        yield from self._later(one, two, cross)
+
+    def _straight(self) -> Items:
+        """Yield models that need no search: lines, products of powers, and sums of one function of each input."""
+        inputs = self._variables
+        if not inputs:
+            return
+        yield Offset.ONE, tuple((one,) for one in inputs)
+        free = tuple(variable(i, FREE if self._grammar.may(i, FREE) else 4) for i in self._grammar.inputs)
+        yield Offset.ONE, (free,)
+        yield Offset.NONE, (free,)
+        yield Offset.ONE, tuple((one,) for i in self._grammar.inputs for one in (variable(i), variable(i, 8)))
+        yield Offset.ONE, (*((one,) for one in inputs), *combinations(inputs, 2))
+        for wrap in self._wraps:
+            yield Offset.ONE, tuple((wrap(_inside(one)),) for one in inputs)
+
+    def _one(self) -> list[Factor]:
+        """Return one function of a power of one input, or of an input and its square."""
+        found = []
+        for factor in self._monomials:
+            for wrap in self._wraps:
+                made = wrap(_inside(factor))
+                if factor[2] in (4, -4) or made[0] == 1 or self._is(made, Op.EXP, *((Op.SIN,) if factor[2] == 8 else ())):
+                    found.append(made)
+        for one in self._grammar.inputs:
+            both: Sum = (Offset.ONE, ((variable(one),), (variable(one, 8),)))
+            found += [wrap(both) for wrap in self._wraps]
+            found += [
+                (2, which, 4, (Offset.NONE, ((variable(one),),)))
+                for which, function in enumerate(self._grammar.functions)
+                if Offset.NONE in function.offsets[1:]
+                and (function.op is not Op.LOG or self._grammar.one_sign[one])
+            ]
+        return found
+
+    def _pairs(self) -> list[tuple[Factor, ...]]:
+        """Return products of two inputs."""
+        found = []
+        for i in self._grammar.inputs:
+            for j in self._grammar.inputs:
+                for power in (4, -4, 8):
+                    if i != j and (power != 4 or i < j) and self._grammar.may(j, power):
+                        found.append((variable(i), variable(j, power)))
+        return found
+
+    def _cross(self) -> list[Factor]:
+        """Return one function of two inputs together."""
+        found = [wrap((Offset.ONE, (pair,))) for pair in self._pairs() for wrap in self._wraps]
+        for i, j in combinations(self._grammar.inputs, 2):
+            for power in (4, 8):
+                both = ((variable(i, power),), (variable(j, power),))
+                found += [wrap((offset, both)) for wrap in self._wraps for offset in (Offset.ONE, Offset.NONE)]
+        return found
+
+    def _two(self) -> list[Factor]:
+        """Return one function inside another."""
+        base = [
+            wrap(_inside(variable(i, power)))
+            for i in self._grammar.inputs
+            for power in (4, -4)
+            if self._grammar.may(i, power)
+            for wrap in self._wraps
+        ]
+        return [wrap(_inside(one)) for one in base for wrap in (*self._wraps, *self._factor)]
+
+    @staticmethod
+    def _beside(left: Sequence[Factor], right: Sequence[Factor]) -> Items:
+        for one in left:
+            for other in right:
+                yield Offset.ONE, ((one, other),)
+                yield Offset.ONE, ((one,), (other,))
+
+    def _later(self, one: list[Factor], two: list[Factor], cross: list[Factor]) -> Items:
+        """Yield what two functions make together, and more; in random order."""
+        monomials = self._monomials
+        kinds: list[tuple[int, Callable[[int], Sum]]] = []
+
+        def pairs(left: Sequence[Factor], right: Sequence[Factor]) -> None:
+            count = len(left) * len(right)
+            kinds.append((count, lambda k: (Offset.ONE, ((left[k // len(right)], right[k % len(right)]),))))
+            kinds.append((count, lambda k: (Offset.ONE, ((left[k // len(right)],), (right[k % len(right)],)))))
+
+        pairs(one, one)
+        pairs(monomials, two)
+        pairs(monomials, cross)
+        both = [(left, right) for left in monomials for right in monomials]
+        if both and one:
+            count = len(both) * len(one)
+            kinds.append((count, lambda k: (Offset.ONE, ((*both[k // len(one)], one[k % len(one)]),))))
+            kinds.append((
+                count,
+                lambda k: (Offset.ONE, ((both[k // len(one)][0], one[k % len(one)]), (both[k // len(one)][1],))),
+            ))
+        sums = [factor for factor in two if factor[0] == 1 and factor[2] == 4]
+        if sums:
+            kinds.append((len(sums) * len(one), lambda k: (Offset.ONE, ((sums[k // len(one)], one[k % len(one)]),))))
+        total = sum(count for count, _ in kinds)
+        for place in self._random.sample(range(total), min(total, MOST_DRAWN)):
+            for count, make in kinds:
+                if place < count:
+                    yield make(place)
+                    break
+                place -= count  # noqa: PLW2901 the place within the kind
+
+
+def _inside(factor: Factor) -> Sum:
+    return Offset.ONE, ((factor,),)
+
+
+def _alone(factor: Factor) -> Sum:
+    return Offset.ONE, ((factor,),)

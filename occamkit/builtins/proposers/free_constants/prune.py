@@ -1,0 +1,72 @@
+"""Simpler formulas behind a good one: without a term, a factor or an offset, and with exponents that people use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from occamkit.builtins.proposers.free_constants.changes import Memory
+from occamkit.builtins.proposers.free_constants.levels import Fitted
+from occamkit.builtins.proposers.free_constants.race import Race, Runner
+from occamkit.builtins.proposers.free_constants.skeleton import FREE, VARIABLE, Factor, Product, Sum
+from occamkit.kernel import Effort, Offset
+
+THOROUGH = Effort(starts=0, steps=40, least=1e-3)
+MOST_ROUNDS = 8
+MOST_POWER = 24
+NEAR = 0.25
+"""A fitted exponent is tried as a half or a whole number that is nearer than this."""
+
+
+def pruned(race: Race, found: Fitted) -> Fitted:
+    """Return the shortest formula that is reached by leaving parts out one by one."""
+    for _ in range(MOST_ROUNDS):
+        memory = Memory(race.grammar).learn(found.formula, found.fit.constants)
+        powers = memory.exponents
+        runners = []
+        for simpler in dict.fromkeys(_simpler(found.formula, powers)):
+            formula = race.grammar.tidy(*simpler)
+            made = None if formula is None or formula == found.formula else race.grammar.program(formula)
+            if formula is not None and made is not None:
+                given = memory.recall(formula)
+                if not (given != given).any():
+                    runners.append(Runner(formula, *made, given))
+        tried = race.refit(runners, THOROUGH) if runners else []
+        best = min(tried, key=lambda one: one.described, default=None)
+        if best is None or best.described >= found.described - 1e-9:
+            break
+        found = best
+        race.levels.add(found)
+    return found
+
+
+def _simpler(formula: Sum, powers: dict[Factor, float]) -> Iterator[Sum]:
+    offset, products = formula
+    yield (Offset.NONE if offset else Offset.ONE), products
+    yield from _simpler_inside(formula, powers, root=True)
+
+
+def _simpler_inside(inside: Sum, powers: dict[Factor, float], root: bool = False) -> Iterator[Sum]:
+    offset, products = inside
+    if not root and offset != Offset.NONE:
+        yield Offset.NONE, products
+    for place, product in enumerate(products):
+        rest = (products[:place], products[place + 1 :])
+        if len(products) > 1:
+            yield offset, (*rest[0], *rest[1])
+        for simpler in _simpler_product(product, powers):
+            yield offset, (*rest[0], simpler, *rest[1])
+
+
+def _simpler_product(product: Product, powers: dict[Factor, float]) -> Iterator[Product]:
+    for place, factor in enumerate(product):
+        before, after = product[:place], product[place + 1 :]
+        if len(product) > 1:
+            yield (*before, *after)
+        kind, which, power, inside = factor
+        if power == FREE and factor in powers:
+            whole = round(powers[factor] * 2) * 2
+            if 0 < abs(whole) <= MOST_POWER and abs(powers[factor] - whole / 4) < NEAR:
+                yield (*before, (kind, which, whole, inside), *after)
+        if kind != VARIABLE:
+            for simpler in _simpler_inside(inside, powers):
+                yield (*before, (kind, which, power, simpler), *after)

@@ -1,0 +1,92 @@
+"""The kernel in C, where it was built; loaded without a compiler."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from occamkit.kernel.program import Effort, Fit, Job, Numbers, Outside, Table
+
+_NAMES = ("kernel.so", "kernel.dylib", "kernel.dll")
+_VERSION = 1
+_HEADER = 4
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, *[ctypes.POINTER(ctypes.c_double)] * 3)
+
+
+class _Table(ctypes.Structure):
+    _fields_ = [("rows", ctypes.c_int64), ("square", ctypes.c_double)] + [
+        (name, ctypes.c_void_p) for name in ("columns", "weights", "target", "ones")
+    ]
+
+
+class _Effort(ctypes.Structure):
+    _fields_ = [("starts", ctypes.c_int32), ("steps", ctypes.c_int32), ("least", ctypes.c_double)]
+
+
+def load() -> ctypes.CDLL | None:
+    """Return the library that was built beside this module, if there is one and this machine can read it."""
+    for name in _NAMES:
+        path = Path(__file__).with_name(name)
+        if path.exists():
+            try:
+                library = ctypes.CDLL(str(path))
+                library.occamkit_kernel_version.restype = ctypes.c_int64
+            except (OSError, AttributeError):
+                return None
+            library.occamkit_fit.restype = ctypes.c_int64
+            return library if library.occamkit_kernel_version() == _VERSION else None
+    return None
+
+
+class Native:
+    """Fits many programs in one call."""
+
+    name = "native"
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._fit = library.occamkit_fit
+
+    def fit(self, table: Table, jobs: Sequence[Job], effort: Effort, outside: Outside) -> tuple[list[Fit], int]:
+        """Fit each job; also return how many numbers were computed, roughly."""
+        code, starts, places = array("i"), array("q"), array("q")
+        constants, seeds, given = array("d"), array("Q"), array("b")
+        for job in jobs:
+            program = job.program
+            starts.append(len(code))
+            code.extend((len(program.code) // 2, program.offset, program.constants, program.terms))
+            code.extend(program.code)
+            places.append(len(constants))
+            constants.extend([0.0] * program.numbers if job.given is None else [*job.given, *[0.0] * (program.terms + 1)])
+            seeds.append(job.seed)
+            given.append(job.given is not None)
+        left = array("d", bytes(8 * len(jobs)))
+        held = _Table(table.columns.shape[1], table.square, *map(_address, (table.columns, table.weights, table.target, table.ones)))
+        work = self._fit(
+            ctypes.byref(held), ctypes.c_int64(len(jobs)), *(ctypes.c_void_p(one.buffer_info()[0]) for one in (code, starts, constants, places, seeds, given)),
+            ctypes.byref(_Effort(effort.starts, effort.steps, effort.least)), ctypes.c_void_p(left.buffer_info()[0]), _callback(outside),
+        )
+        if work < 0:
+            raise MemoryError("no memory for a fit")
+        found = np.frombuffer(constants) if constants else np.empty(0)
+        fits = []
+        for job, place, square in zip(jobs, places, left, strict=True):
+            inside = place + job.program.constants
+            fits.append(Fit(found[place:inside], found[inside : place + job.program.numbers], square / table.square))
+        return fits, work
+
+
+def _address(values: Numbers) -> int:
+    return int(values.ctypes.data)
+
+
+def _callback(outside: Outside):  # type: ignore[no-untyped-def]
+    def call(which: int, rows: int, x, value, slope) -> None:  # type: ignore[no-untyped-def]
+        shape = (rows,)
+        at = np.ctypeslib.as_array(x, shape)
+        np.ctypeslib.as_array(value, shape)[:], np.ctypeslib.as_array(slope, shape)[:] = outside(which, at)
+
+    return _CALLBACK(call)
