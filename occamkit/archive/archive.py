@@ -27,6 +27,8 @@ MOST_COMPLEX = 64
 """Functions of this complexity and above share the last place."""
 MOST_DESCRIBED = 100
 """Formulas whose descriptions are kept, so that the memory of a long run stays bounded."""
+TOUCHED = 8.0
+"""By how much a description may be longer than the shortest for its numbers to be touched; as a log likelihood."""
 ODD_NUMBER = 4.0
 """What a number that means nothing costs in an exact formula, in the unit of one node."""
 
@@ -71,7 +73,18 @@ class Archive:
         if candidate is None or not math.isfinite(candidate.fitness):
             return None
         self.add(candidate)
+        self._touch(candidate)
         return candidate
+
+    def _touch(self, candidate: Candidate) -> None:
+        """Give numbers their last touch where the formula may then be the best: a simple number is a shorter word."""
+        known = self._described.get(candidate.tree)
+        if known is None or candidate.errors or not candidate.tree.fitted or candidate.figures.exact:
+            return
+        inexact, shortest = min(told for told, _ in self._described.values())
+        if not inexact or known[0][1] > shortest + TOUCHED:
+            return
+        self.add(tidied(self.problem, candidate, self.output))
 
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it improves on those of its complexity, or is described in few words."""
@@ -110,16 +123,11 @@ class Archive:
         tree = candidate.tree
         if candidate.figures.exact:
             return False, cost(tree) + ODD_NUMBER * odd_numbers(tree)
-        rows, squares, size = 0, 0.0, 0.0
-        for part in ("train", "valid"):
-            targets = self.problem.dataset.part(part)[1][self.output]
-            if targets.numel():
-                declared = self.problem.dataset.output_scale(self.output).declared(targets)
-                rows += targets.numel()
-                squares += targets.numel() * candidate.figures.mse[part]
-                size += float(declared.square().sum())
+        sizes = {part: self.problem.dataset.part(part)[1].shape[1] for part in ("train", "valid")}
+        rows = sum(sizes.values())
+        left = sum(count * candidate.figures.relative[part] ** 2 for part, count in sizes.items() if count) / rows
         digits = wasted_digits(tree, self.judge.problem.named)
-        return True, length(squares / size if size > 0 else squares, rows, *words(tree), digits)
+        return True, length(max(left, candidate.figures.rounding**2), rows, *words(tree), digits)
 
     def front(self) -> list[Candidate]:
         """Return the Pareto front: each has a smaller error on the choosing rows than all simpler ones.

@@ -17,9 +17,9 @@ from occamkit.task.problem import Problem
 PARTS: tuple[Part, ...] = ("train", "valid", "test")
 
 EXACT = 1e-10
-"""A function whose error is below this part of the target's size is exact: only rounding is left."""
-
-
+"""A function whose error is below this part of the target's spread is exact: only rounding is left."""
+DIGITS = 2.0**-51
+"""The last digits of a double: a target that is large beside its spread is not known better."""
 ROUNDING = 1e-8
 """A row whose error is below this part of the target's size is met."""
 
@@ -29,7 +29,8 @@ class Figures:
     """How a function does on each part of the rows; parts without rows are left out.
 
     loss: what is missing to a perfect fitness, as a part of it: the task's own measure of error.
-    relative: the root mean square error as a part of the target's root mean square.
+    relative: the root mean square error as a part of the target's spread on the rows to train on. rounding: what the
+    digits of the target leave of the spread, in the same measure; nothing better can be told.
     undefined: how many rows it is undefined on. wrong: how many rows it misses by more than rounding.
     """
 
@@ -39,6 +40,7 @@ class Figures:
     relative: dict[str, float] = field(default_factory=dict)
     undefined: dict[str, int] = field(default_factory=dict)
     wrong: dict[str, int] = field(default_factory=dict)
+    rounding: float = EXACT
 
     @property
     def choice(self) -> tuple[float, float]:
@@ -47,12 +49,12 @@ class Figures:
         The task's own measure comes first; where it tells no difference, the mean square does.
         """
         part = "valid" if "valid" in self.mse else "train"
-        return self.loss[part], float(f"{self.mse[part]:.9g}")  # beyond nine digits it is rounding
+        return self.loss[part], float(f"{self.relative[part] ** 2:.9g}")  # beyond nine digits it is rounding
 
     @property
     def exact(self) -> bool:
         """Whether the function leaves nothing but rounding on the rows that it is trained and chosen on."""
-        return all(self.relative[part] <= EXACT for part in ("train", "valid") if part in self.relative)
+        return all(self.relative[part] <= self.rounding for part in ("train", "valid") if part in self.relative)
 
 
 Predictor = Callable[[Tensor], Tensor]
@@ -68,8 +70,9 @@ def figures_of(problem: Problem, tree: Expression, output: int) -> Figures:
 
 def figures_with(problem: Problem, output: int, predict: Predictor) -> Figures:
     """Hold predictions against every part of the rows."""
-    figures = Figures()
     scale = problem.dataset.output_scale(output)
+    spread, rounding = _spread(scale.declared(problem.dataset.part("train")[1][output]))
+    figures = Figures(rounding=rounding)
     for part in PARTS:
         inputs, outputs = problem.dataset.part(part)
         targets = outputs[output]
@@ -77,7 +80,7 @@ def figures_with(problem: Problem, output: int, predict: Predictor) -> Figures:
             continue
         predicted = predict(inputs).expand_as(targets)
         figures.loss[part] = _loss(problem.fitness, predicted, targets)
-        _enter(figures, part, scale.declared(predicted) - scale.declared(targets), scale.declared(targets))
+        _enter(figures, part, scale.declared(predicted) - scale.declared(targets), scale.declared(targets), spread)
     return figures
 
 
@@ -95,13 +98,26 @@ def misses(error: Tensor, size: float) -> Tensor:
     return ~(error.abs() <= ROUNDING * (size or 1.0))
 
 
-def _enter(figures: Figures, part: Part, error: Tensor, target: Tensor) -> None:
-    mse = float(error.square().mean())
-    size = float(target.square().mean())
-    variance = float(target.var(correction=0))
+def _spread(target: Tensor) -> tuple[float, float]:
+    """Return the deviation of a target about its mean, and which part of it is rounding.
+
+    Of a target that is the same on all rows, its size takes the place of the spread.
+    """
+    largest = float(target.abs().max())
+    if largest == 0:
+        return 1.0, EXACT
+    deviation = largest * float((target / largest).std(correction=0))  # squares of what is tiny would be nothing
+    if deviation <= DIGITS * largest:
+        return largest, EXACT
+    return deviation, max(EXACT, DIGITS * largest / deviation)
+
+
+def _enter(figures: Figures, part: Part, error: Tensor, target: Tensor, spread: float) -> None:
     undefined = int((~torch.isfinite(error)).sum())
+    own = float((target / spread).var(correction=0))
+    left = float((error / spread).square().mean()) if undefined == 0 else float("inf")
     figures.undefined[part] = undefined
-    figures.wrong[part] = int(misses(error, size**0.5).sum())
-    figures.mse[part] = mse if undefined == 0 else float("inf")
-    figures.r2[part] = 1 - figures.mse[part] / variance if variance > 0 else float(mse == 0)
-    figures.relative[part] = (figures.mse[part] / size) ** 0.5 if size > 0 else figures.mse[part] ** 0.5
+    figures.wrong[part] = int(misses(error, float(target.square().mean()) ** 0.5).sum())
+    figures.mse[part] = float(error.square().mean()) if undefined == 0 else float("inf")
+    figures.r2[part] = 1 - left / own if own > 0 else float(left == 0)
+    figures.relative[part] = left**0.5

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from occamkit.archive.figures import DIGITS
 from occamkit.fit.linear import standard_errors
 from occamkit.fit.trees import fit_tree, model_of, structural
 from occamkit.graph import Expression
@@ -20,7 +21,7 @@ from occamkit.task.problem import Problem
 
 _ITERATIONS = 30
 _ROUNDING = 1e-10
-"""Errors below this part of the target's size are rounding: no constant is known better than that allows."""
+"""Errors below this part of the target's spread are rounding: no constant is known better than that allows."""
 _INDEPENDENT = 1e-8
 """Slopes of unit length whose combination is shorter than the root of this are not independent, but for rounding."""
 _CHANCE = 2.0
@@ -104,7 +105,8 @@ class _Fitting:
     @property
     def rounding(self) -> float:
         """The error of a single row that is rounding and nothing else."""
-        return _ROUNDING * math.sqrt(float(self.target.square().mean()))
+        largest, spread = float(self.target.abs().max()), float(self.target.std(correction=0))
+        return max(_ROUNDING * (spread or largest), DIGITS * largest)
 
     def as_good(self, new: _Found, old: _Found) -> bool:
         """Whether a fit is worse than another by no more than chance makes of the constants that it fixes."""

@@ -7,42 +7,62 @@ A prediction that is undefined anywhere has an undefined score.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import torch
 from annotated_types import Gt
 from torch import Tensor
 
+from occamkit import Kind, Problem
+
 Width = Annotated[float, Gt(0)]
 
 # The width of a likelihood whose sigma is not given, as a part of the target's own spread.
 _RELATIVE_WIDTH = 0.1
+# The same for a target of few values: what is exact on half of the rows and far off on the others must not pay.
+_WIDE = 1.0
+# A target has few values if the commonest of them takes this part of the rows.
+_COMMON = 0.1
+_FEWEST_ROWS = 20
 
 
-def _width(target: Tensor, sigma: float | None) -> Tensor | float:
-    """Return sigma, or a tenth of the target's spread when it is not given."""
+def _width(target: Tensor, sigma: float | None, part: float = _RELATIVE_WIDTH) -> Tensor | float:
+    """Return sigma, or a part of the target's spread when it is not given."""
     if sigma is not None:
         return sigma
     spread = target.std(correction=0)
-    return _RELATIVE_WIDTH * torch.where(spread > 0, spread, torch.ones_like(spread))
+    return part * torch.where(spread > 0, spread, torch.ones_like(spread))
+
+
+def _repeats(target: Tensor) -> bool:
+    """Whether a target has few values, each of many rows."""
+    _, counts = torch.unique(target, return_counts=True)
+    rows = target.numel()
+    return rows >= _FEWEST_ROWS and len(counts) > 1 and int(counts.max()) >= _COMMON * rows
 
 
 @dataclass(frozen=True)
 class Gaussian:
     """Sum over points of the normal density of the error (the paper's K; Training, "Loss Function").
 
-    sigma: the width of the density; absent, a tenth of the target's standard deviation, with the density
-    then taken in units of that deviation.
+    sigma: the width of the density; absent, `part` of the target's standard deviation, with the density then taken in
+    units of that deviation. part: a tenth, but all of it for a function whose target has few values.
     """
 
     name: ClassVar[str] = "gaussian"
     sigma: Width | None = None
+    part: Width | None = None
+
+    def prepare(self, problem: Problem) -> Gaussian:
+        """Suit a target that repeats its values."""
+        wide = problem.kind is Kind.FUNCTION and any(map(_repeats, problem.targets("train")))
+        return replace(self, part=_WIDE) if wide and self.sigma is None and self.part is None else self
 
     def score(self, predicted: Tensor, target: Tensor) -> Tensor:
         """Score [F, n] against [n]: [F]."""
         error = predicted - target
-        exponent = error.mul_(error).mul_(-0.5 / _width(target, self.sigma) ** 2)
+        exponent = error.mul_(error).mul_(-0.5 / _width(target, self.sigma, self._part) ** 2)
         # Below exp(-80) a density adds nothing, and the maths library is slow there.
         return exponent.clamp_(min=-80.0).exp_().sum(1).mul_(self._peak)
 
@@ -51,8 +71,12 @@ class Gaussian:
         return points * self._peak
 
     @property
+    def _part(self) -> float:
+        return _RELATIVE_WIDTH if self.part is None else self.part
+
+    @property
     def _peak(self) -> float:
-        return 1 / (math.sqrt(2 * math.pi) * (_RELATIVE_WIDTH if self.sigma is None else self.sigma))
+        return 1 / (math.sqrt(2 * math.pi) * (self._part if self.sigma is None else self.sigma))
 
 
 @dataclass(frozen=True)

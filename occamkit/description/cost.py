@@ -72,8 +72,9 @@ def cost(tree: Expression) -> float:
 
 
 def fitted_numbers(tree: Expression) -> int:
-    """Return how many fitted numbers a formula holds."""
-    return sum(value not in (0.0, *SIGNS) for value in tree.fitted)
+    """Return how many fitted numbers a formula holds; an exponent that is no fraction is one."""
+    powers = (power for node in tree.nodes() if isinstance(node, Product) for _, power in node.factors)
+    return sum(value not in (0.0, *SIGNS) for value in tree.fitted) + sum(isinstance(one, float) for one in powers)
 
 
 def odd_numbers(tree: Expression) -> int:
@@ -82,9 +83,13 @@ def odd_numbers(tree: Expression) -> int:
 
 
 def plain(tree: Expression) -> bool:
-    """Whether no number of a formula but its factor means nothing; others may hide a simpler formula."""
+    """Whether no number of a formula but its factor means nothing; others may hide a simpler formula.
+
+    Nor may an exponent: where columns carry the same information, any mixture of them is as exact.
+    """
     inside = tree.below if isinstance(tree, Product) else (tree,)
-    return not any(map(odd_numbers, inside))
+    powers = (power for node in tree.nodes() if isinstance(node, Product) for _, power in node.factors)
+    return not any(map(odd_numbers, inside)) and all(power_cost(power) < PRICES.broken for power in powers)
 
 
 def wasted_digits(tree: Expression, columns: Mapping[str, Tensor]) -> float:

@@ -1,8 +1,10 @@
 """The length of a description: what a formula leaves of the rows, and the words that it takes.
 
-    length = n/2 · log(mean square error) + price · cost + log(n)/2 for each fitted number + digits that cancel
+    length = (n - k)/2 · log(mean square error) + price · cost + log(n)/2 · k + digits that cancel
 
-The error is a part of the target's mean square; below `NOTHING_LEFT` it is rounding, and nothing is gained any more.
+for n rows and k fitted numbers. The error is a part of the target's mean square; below `NOTHING_LEFT` it is rounding, and
+nothing is gained any more. Numbers meet as many rows for nothing, whatever the law is: only what is left of the rows
+speaks for a formula, as it does in the likelihood of a model whose numbers are integrated out.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ def length(square: float, rows: int, cost: float, numbers: int = 0, digits: floa
     """Return the length for a mean square error, as a part of the target's own; infinite where it is undefined."""
     if not math.isfinite(square):
         return math.inf
-    told = rows / 2 * math.log(max(square, NOTHING_LEFT**2))
+    told = max(rows - numbers, 0) / 2 * math.log(max(square, NOTHING_LEFT**2))
     return told + PRICE * cost + numbers * math.log(max(rows, 1)) / 2 + digits
 
 
 def lengths(square: Tensor, rows: int, cost: Tensor | float, numbers: Tensor | int = 0) -> Tensor:
     """Return the same for many formulas at once, without digits that cancel."""
-    told = rows / 2 * square.clamp(min=NOTHING_LEFT**2).log()
+    told = torch.as_tensor(rows - numbers).clamp(min=0) / 2 * square.clamp(min=NOTHING_LEFT**2).log()
     found = told + PRICE * cost + numbers * (math.log(max(rows, 1)) / 2)
     return torch.where(torch.isfinite(square), found, torch.inf)
 

@@ -14,13 +14,14 @@ from occamkit.kernel import Fit, Program
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A formula with its numbers. left: the part of the variance that is left on all rows."""
+    """A formula with its numbers. looks: what was left of the rows of each look; the last are all rows."""
 
     formula: Sum
     program: Program
     cost: float
     fit: Fit
     described: float
+    looks: tuple[float, ...]
 
     @property
     def left(self) -> float:
@@ -40,10 +41,10 @@ class Levels:
     def level(program: Program, cost: float) -> int:
         return round(cost) + numbers(program)
 
-    def bar(self, level: int) -> float:
-        """Return what a formula on a level must leave less than to be kept."""
+    def bar(self, level: int, look: int) -> float:
+        """Return what formulas on a level leave of the rows of a look, at most; infinite while there is room."""
         kept = self.levels.get(level, ())
-        return kept[-1].left if len(kept) >= SETTINGS.kept else math.inf
+        return max(one.looks[look] for one in kept) if len(kept) >= SETTINGS.kept else math.inf
 
     def described(self, left: float, program: Program, cost: float) -> float:
         """Return the length of the description of what is left with a program."""

@@ -10,19 +10,19 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from occamkit import Milestone, Proposal, SearchBudget, SearchProblem
+from occamkit import Expression, Milestone, Proposal, SearchBudget, SearchProblem
 from occamkit.builtins.proposers.free_constants.changes import Changes, Memory
 from occamkit.builtins.proposers.free_constants.functions import functions_of
 from occamkit.builtins.proposers.free_constants.levels import Fitted
 from occamkit.builtins.proposers.free_constants.plan import Plan
 from occamkit.builtins.proposers.free_constants.prune import pruned
 from occamkit.builtins.proposers.free_constants.race import Race
-from occamkit.builtins.proposers.free_constants.rows import Rows
+from occamkit.builtins.proposers.free_constants.rows import Rows, views
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
 from occamkit.builtins.proposers.free_constants.write import Writer
+from occamkit.graph import product
 from occamkit.kernel import Numbers
-from occamkit.units import DIMENSIONLESS
 
 Items = Iterator[Proposal | Milestone | None]
 
@@ -60,41 +60,56 @@ def _turn(items: Items) -> Iterator[Proposal | Milestone | None]:
 
 
 class OutputSearch:
-    """The search for one output."""
+    """The search for one output, in each of its views in turn."""
 
     def __init__(self, problem: SearchProblem, output: int, budget: SearchBudget, numbers: int) -> None:
         self.output = output
         self._problem, self._budget, self._numbers = problem, budget, numbers
+        self.searches: list[ViewSearch] = []
+
+    def items(self) -> Items:
+        """Yield proposals, and None after each batch; the mean comes first, so that there is always an answer."""
+        yield Proposal(product(float(self._problem.targets[self.output].mean()), []), self.output)
+        for view in views(self._problem, self.output):
+            rows = Rows.of(self._problem, self.output, view)
+            if rows is not None:
+                self.searches.append(ViewSearch(self._problem, rows, self._budget, self._numbers))
+        going = [one.found() for one in self.searches]
+        while going:
+            for found in going:
+                yield from (Proposal(tree, self.output) for tree in next(found))
+                yield None
+
+
+class ViewSearch:
+    """The search for one output in one view."""
+
+    def __init__(self, problem: SearchProblem, rows: Rows, budget: SearchBudget, numbers: int) -> None:
+        self._seed, self._numbers = problem.seed, numbers
+        self.grammar = Grammar(functions_of(problem), [bool(one) for one in rows.signs], rows.view.plain)
+        self.race = Race(self.grammar, rows, budget.spend, problem.seed)
+        self.writer = Writer(self.grammar, rows)
         self._shown: set[Sum] = set()
         self._pruned: set[Sum] = set()
         self._next = 0
         self._memories: dict[Fitted, Memory] = {}
 
-    def items(self) -> Items:
-        """Yield proposals, and None after each batch."""
-        rows = Rows.of(self._problem, self.output)
-        if rows is None:
-            return
-        plain = [one.unit == DIMENSIONLESS for one in rows.variables]
-        self.grammar = Grammar(functions_of(self._problem), [bool(one) for one in rows.signs], plain)
-        self.race = Race(self.grammar, rows, self._budget.spend, self._problem.seed)
-        self._writer = Writer(self.grammar, rows)
-        plan = iter(Plan(self.grammar, self._problem.seed))
+    def found(self) -> Iterator[list[Expression]]:
+        """Yield what is new among the best after each batch, without an end."""
+        plan, changed = iter(Plan(self.grammar, self._seed)), self._changed()
         going, batches = True, 0
-        changed = self._changed()
         while True:
             batch = list(islice(plan, SETTINGS.batch)) if going else []
             going = bool(batch)
-            # Once the later part of the plan is reached, half of the work goes to changes of what was found.
             self.race.run([(one, None) for one in batch])
-            if not going or batches > 20:
+            # Once there is something worth changing, half of the work goes to changes of it.
+            if not going or batches > SETTINGS.planned:
                 self.race.run(list(islice(changed, SETTINGS.batch)))
             batches += 1
-            yield from self._told()
-            yield None
+            yield list(self._told())
 
     def _changed(self) -> Iterator[tuple[Sum, Numbers | None]]:
-        changes, draw = Changes(self.grammar, self._problem.seed), random.Random(self._problem.seed)
+        changes, draw = Changes(self.grammar, self._seed), random.Random(self._seed)
         while True:
             kept = self.race.levels.all()
             if not kept:
@@ -102,7 +117,7 @@ class OutputSearch:
             for _ in range(SETTINGS.batch):
                 parent, other = self._pick(kept, draw), self._pick(kept, draw)
                 child = changes.child(parent.formula, other.formula)
-                if child is not None and draw.random() < 0.2:
+                if child is not None and draw.random() < SETTINGS.twice:
                     child = changes.child(child, other.formula)
                 made = None if child is None else self.grammar.program(child)
                 if child is not None and made is not None and made[0].numbers <= self._numbers:
@@ -110,7 +125,7 @@ class OutputSearch:
 
     def _memory(self, one: Fitted) -> Memory:
         if one not in self._memories:
-            if len(self._memories) > 5_000:
+            if len(self._memories) > SETTINGS.remembered:
                 self._memories.clear()
             self._memories[one] = Memory(self.grammar).learn(one.formula, one.fit.constants)
         return self._memories[one]
@@ -118,11 +133,11 @@ class OutputSearch:
     @staticmethod
     def _pick(kept: list[Fitted], draw: random.Random) -> Fitted:
         if draw.random() < 0.5:
-            return min(draw.choices(kept, k=7), key=lambda one: one.described)
-        return min(draw.choices(kept, k=4), key=lambda one: one.left)
+            return min(draw.choices(kept, k=SETTINGS.rivals[0]), key=lambda one: one.described)
+        return min(draw.choices(kept, k=SETTINGS.rivals[1]), key=lambda one: one.left)
 
-    def _told(self) -> Iterator[Proposal]:
-        """Make the best formulas simpler, and propose what is new among them; seldom, unless one is exact."""
+    def _told(self) -> Iterator[Expression]:
+        """Make the best formulas simpler, and yield what is new among them; seldom, unless one is exact."""
         best = self.race.levels.best
         if best is None or best.formula in self._pruned:
             return
@@ -132,11 +147,10 @@ class OutputSearch:
         for one in self.race.levels.ranked(SETTINGS.pruned):
             if one.formula not in self._pruned:
                 self._pruned.add(one.formula)
-                found = pruned(self.race, one)
-                self._pruned.add(found.formula)
+                self._pruned.add(pruned(self.race, one).formula)
         for one in self.race.levels.ranked(SETTINGS.proposed):
             if one.formula not in self._shown:
                 self._shown.add(one.formula)
-                tree = self._writer.tree(one)
+                tree = self.writer.tree(one)
                 if tree is not None:
-                    yield Proposal(tree, self.output)
+                    yield tree

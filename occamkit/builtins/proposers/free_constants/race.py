@@ -5,18 +5,19 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from occamkit.builtins.proposers.free_constants.functions import Called
 from occamkit.builtins.proposers.free_constants.levels import Fitted, Levels
 from occamkit.builtins.proposers.free_constants.rows import Rows
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
-from occamkit.kernel import Effort, Fit, Job, Numbers, Program, kernel
+from occamkit.kernel import Effort, Fit, Job, Numbers, Offset, Program, kernel
 
 FIRST = Effort(starts=24, steps=16, least=1e-2)
 WIDER = Effort(starts=0, steps=8, least=1e-3)
 LAST = Effort(starts=0, steps=60, least=1e-3)
+WORSE_THAN_NOTHING = 1.5
 CHEAPER = 12
 """How many numbers the kernel computes in the time in which tensors give one; measured with `bench laws`."""
 NEARLY = 1e-4
@@ -32,6 +33,7 @@ class Runner:
     cost: float
     given: Numbers | None = None
     fit: Fit | None = None
+    looks: tuple[float, ...] = ()
 
 
 class Race:
@@ -39,9 +41,7 @@ class Race:
 
     def __init__(self, grammar: Grammar, rows: Rows, spend: Callable[[int], None], seed: int) -> None:
         self.grammar, self.rows, self._spend, self._seed = grammar, rows, spend, seed
-        whole = rows.tables[-1]
-        mean_square = float(whole.target @ whole.target)
-        self.levels = Levels(rows.count, whole.square / mean_square)
+        self.levels = Levels(rows.count, rows.tables[-1].square / rows.spread)
         self._met: set[Sum] = set()
         self._called = Called(grammar.functions)
         self._kernel = kernel()
@@ -73,22 +73,34 @@ class Race:
         runners = self.fresh(formulas)
         if not runners:
             return []
-        seeds = [self._seed_of(one) for one in runners]
-        runners = self._passed(runners, self._fit(0, runners, FIRST, seeds), SETTINGS.passes[0])
-        for table, effort, slack in ((1, WIDER, SETTINGS.passes[1]), (2, WIDER, 1.0)):
+        for look, effort in enumerate((FIRST, WIDER, WIDER)):
+            seeds = [0 if look else self._seed_of(one) for one in runners]
+            runners = self._passed(look, runners, self._fit(look, runners, effort, seeds))
             if not runners:
                 return []
-            runners = self._passed(runners, self._fit(table, runners, effort, [0] * len(runners)), slack)
-        near = [one for one in runners if one.fit is not None and one.fit.left < NEARLY]
-        others = [one for one in runners if one not in near]
+        near = [place for place, one in enumerate(runners) if one.looks[-1] < NEARLY]
         if near:
-            others += _with(near, self._fit(2, near, LAST, [0] * len(near)))
-        return [kept for one in others if (kept := self.keep(one)) is not None]
+            fits = self._fit(2, [runners[place] for place in near], LAST, [0] * len(near))
+            for place, fit in zip(near, fits, strict=True):
+                runners[place] = replace(runners[place], fit=fit)
+        found = [kept for one in runners if (kept := self.keep(one)) is not None]
+        return found + self._without_offset(found)
+
+    def _without_offset(self, found: Sequence[Fitted]) -> list[Fitted]:
+        """Keep the same formulas without an offset, where the description is then shorter."""
+        bare = self.fresh(((Offset.NONE, one.formula[1]), one.fit.constants) for one in found if one.formula[0])
+        whole = {one.formula[1]: one.described for one in found}
+        return [
+            one
+            for one in (self.refit(bare, WIDER) if bare else ())
+            if one.described < whole[one.formula[1]] and self.levels.add(one)
+        ]
 
     def refit(self, runners: Sequence[Runner], effort: Effort) -> list[Fitted]:
         """Fit on all rows from given constants, kept or not; return what was fitted."""
         fits = self._fit(2, runners, effort, [0] * len(runners))
-        return [self.of(one) for one in _with(runners, fits) if one.fit is not None and one.fit.left < float("inf")]
+        made = (replace(one, fit=fit) for one, fit in zip(runners, fits, strict=True))
+        return [self.of(one) for one in made if one.fit is not None and one.fit.left < float("inf")]
 
     def _seed_of(self, runner: Runner) -> int:
         if not runner.program.constants:
@@ -96,25 +108,21 @@ class Race:
         # Not Python's own hash, which may differ from one process to the next.
         return zlib.crc32(array("i", runner.program.code).tobytes()) * 2 + 1 + (self._seed << 33)
 
-    def _passed(self, runners: Sequence[Runner], fits: Sequence[Fit], slack: float) -> list[Runner]:
+    def _passed(self, look: int, runners: Sequence[Runner], fits: Sequence[Fit]) -> list[Runner]:
         passed = []
-        for one in _with(runners, fits):
-            assert one.fit is not None
-            if one.fit.left < slack * self.levels.bar(Levels.level(one.program, one.cost)) and one.fit.left < 1.5:
-                passed.append(one)
+        for one, fit in zip(runners, fits, strict=True):
+            bar = self.levels.bar(Levels.level(one.program, one.cost), look)
+            if fit.left < SETTINGS.passes[look] * bar and fit.left < WORSE_THAN_NOTHING:
+                passed.append(replace(one, fit=fit, looks=(*one.looks, fit.left)))
         return passed
 
     def of(self, runner: Runner) -> Fitted:
         assert runner.fit is not None
         told = self.levels.described(runner.fit.left, runner.program, runner.cost)
-        return Fitted(runner.formula, runner.program, runner.cost, runner.fit, told)
+        left = runner.fit.left
+        return Fitted(runner.formula, runner.program, runner.cost, runner.fit, told, (*runner.looks[:2], left) if runner.looks else (left,) * 3)
 
     def keep(self, runner: Runner) -> Fitted | None:
         found = self.of(runner)
         return found if self.levels.add(found) else None
 
-
-def _with(runners: Sequence[Runner], fits: Sequence[Fit]) -> list[Runner]:
-    return [
-        Runner(one.formula, one.program, one.cost, one.given, fit) for one, fit in zip(runners, fits, strict=True)
-    ]

@@ -43,7 +43,7 @@ class Writer:
 
     def __init__(self, grammar: Grammar, rows: Rows) -> None:
         self._grammar, self._rows = grammar, rows
-        self._leaves = [Leaf(one.name) for one in rows.variables]
+        self._inputs = rows.view.inputs
         self._cos = next((one for one in grammar.functions if one.op is Op.COS), None)
 
     def tree(self, found: Fitted) -> Expression | None:
@@ -57,7 +57,9 @@ class Writer:
             return None
         if not all(math.isfinite(one) for one in (level, *(weight for weight, _ in terms))):
             return None
-        return weighted_sum(level, terms)
+        scale = self._rows.level
+        whole = weighted_sum(scale * level, [(scale * weight, tree) for weight, tree in terms])
+        return product(1.0, [(whole, 1), *self._rows.view.front])
 
     def _collected(self, offset: float, weights: list[float], written: list[list[Written]]) -> tuple[float, Terms]:
         """Return offset and weighted terms in the user's units."""
@@ -98,7 +100,7 @@ class Writer:
         return Written(Apply(function.primitive, (weighted_sum(level, terms),)))
 
     def _variable(self, which: int, power: Power, centred: bool) -> Written:
-        scale, leaf = float(self._rows.scales[which]), self._leaves[which]
+        scale, leaf = float(self._rows.scales[which]), self._inputs[which]
         if centred:
             return Written(leaf, log=-math.log(scale), shift=-float(self._rows.means[which]))
         negative = self._rows.signs[which] < 0 and float(power) != int(power)
@@ -107,8 +109,7 @@ class Writer:
 
     def _sign(self, level: float, terms: Terms) -> float:
         """Return the sign that a sum has on the rows, from one of them."""
-        row = {one.name: value for one, value in zip(self._rows.variables, self._rows.sample, strict=True)}
-        value = level + sum(weight * float(tree.evaluate(row)) for weight, tree in terms)
+        value = level + sum(weight * float(tree.evaluate(self._rows.sample)) for weight, tree in terms)
         return math.copysign(1.0, value)
 
     def _wave(self, function: Function, level: float, terms: Terms) -> Written:
