@@ -27,6 +27,9 @@ MOST_COMPLEX = 64
 """Functions of this complexity and above share the last place."""
 MOST_DESCRIBED = 100
 """Formulas whose descriptions are kept, so that the memory of a long run stays bounded."""
+BY_LUCK = 10.0
+"""How much shorter than that of a constant the description of a formula must be, as a log likelihood: on rows without a
+law, one table in fifty has a formula that is."""
 TOUCHED = 8.0
 """By how much a description may be longer than the shortest for its numbers to be touched; as a log likelihood."""
 ODD_NUMBER = 4.0
@@ -55,6 +58,7 @@ class Archive:
         self._bars: dict[int, float] = {}
         self._described: dict[Expression, tuple[tuple[bool, float], Candidate]] = {}
         self._shortest: tuple[bool, float] | None = None
+        self._level: tuple[float, Candidate] | None = None
         self._front: list[Candidate] | None = None
         self._best: Candidate | None = None
 
@@ -98,6 +102,8 @@ class Archive:
     def _describe(self, candidate: Candidate) -> None:
         told = self._length(candidate)
         self._described[candidate.tree] = (told, candidate)
+        if not candidate.tree.inputs and (self._level is None or told[1] < self._level[0]):
+            self._level = (told[1], candidate)
         if self._shortest is None or told < self._shortest:
             self._best = None
         if len(self._described) > 2 * MOST_DESCRIBED:
@@ -150,8 +156,15 @@ class Archive:
             described = admissible((one for _, one in self._described.values()), self._kept.values())
             shortest = min(described, key=lambda one: self._described[one.tree][0], default=None)
             self._shortest = None if shortest is None else self._described[shortest.tree][0]
-            self._best = choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
+            lucky = self._by_luck()
+            self._best = lucky or choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
         return self._best
+
+    def _by_luck(self) -> Candidate | None:
+        """Return the constant, where no description is so short that it could not be the luckiest of thousands."""
+        if self._shortest is None or self._level is None or not self._shortest[0]:
+            return None
+        return self._level[1] if self._shortest[1] > self._level[0] - BY_LUCK else None
 
     @property
     def good(self) -> bool:
@@ -199,7 +212,7 @@ class Archive:
         """Go back to a state."""
         self._bars = dict(state["bars"])
         self._kept = {level: Candidate.read(one, primitives) for level, one in state["kept"].items()}
-        self._described, self._shortest = {}, None
+        self._described, self._shortest, self._level = {}, None, None
         for one in state["described"]:
             self._describe(Candidate.read(one, primitives))
         self._front = self._best = None

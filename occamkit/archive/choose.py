@@ -5,7 +5,8 @@
 1. Of relations, the one with the highest score: 1 = 1 has no error.
 2. Of a table of few values, the program that is shortest with its exceptions; see `outliers`.
 3. The exact formula of least cost, odd numbers at a high price; of programs, the simplest exact one.
-4. The formula with the shortest description of itself and of what it leaves of the rows for training and choosing,
+4. A constant, where no description is clearly shorter than that of the constant: there is no law in these rows.
+5. The formula with the shortest description of itself and of what it leaves of the rows for training and choosing,
    unless the simplest formula of the front that none fits clearly better is much better by the task's own fitness:
    descriptions are measured by squares, which is not what every fitness is after.
 """

@@ -53,7 +53,8 @@ OCCAMKIT_DEFAULTS = {
         for name in ("trivial_operations", "trivial_constants", "near_trivia", "activations", "constants")
     ],
     "proposers": [
-        {"name": f"occamkit:{name}"} for name in ("parity", "monomial", "enumerate", "join", "free-constants", "fit", "network")
+        {"name": f"occamkit:{name}"}
+        for name in ("parity", "monomial", "enumerate", "join", "free-constants", "fit", "network")
     ],
     "proposers of relations and programs": [{"name": "occamkit:network"}],
 }

@@ -95,6 +95,8 @@ def show_result(result: Result, quiet: bool) -> None:
         if output.best is None:
             click.echo(f"{output.name}: no function that is defined on the training rows was found")
             continue
+        if not output.best.inputs and output.best.relation is None and max(output.best.r2.values()) < 1:
+            click.echo(f"{output.name}: no formula found; no column tells it better than a constant does:")
         for line in _lines(output.name, output.best):
             click.echo(line)
         for row in output.disagrees[:MOST_ROWS]:

@@ -2,7 +2,7 @@
 
     length = (n - k)/2 · log(mean square error) + price · cost + log(n)/2 · k + digits that cancel
 
-for n rows and k fitted numbers. The error is a part of the target's mean square; below `NOTHING_LEFT` it is rounding, and
+for n rows and k fitted numbers. The error is a part of the target's variance; below `NOTHING_LEFT` it is rounding, and
 nothing is gained any more. Numbers meet as many rows for nothing, whatever the law is: only what is left of the rows
 speaks for a formula, as it does in the likelihood of a model whose numbers are integrated out.
 """
@@ -17,7 +17,7 @@ from torch import Tensor
 PRICE = 1.5
 """What one unit of cost must gain, in units of log likelihood; set by hand, and not varied since."""
 NOTHING_LEFT = 1e-10
-"""Errors below this part of the target's size are rounding."""
+"""Errors below this part of the target's spread are rounding."""
 
 
 def length(square: float, rows: int, cost: float, numbers: int = 0, digits: float = 0.0) -> float:

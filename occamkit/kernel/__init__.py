@@ -32,7 +32,20 @@ from occamkit.kernel.program import (
 )
 
 __all__ = [
-    "MOST_CONSTANTS", "MOST_TERMS", "Effort", "Fit", "Job", "Kernel", "Numbers", "Offset", "Op", "Outside", "Program", "Table", "kernel", "sum_of",
+    "MOST_CONSTANTS",
+    "MOST_TERMS",
+    "Effort",
+    "Fit",
+    "Job",
+    "Kernel",
+    "Numbers",
+    "Offset",
+    "Op",
+    "Outside",
+    "Program",
+    "Table",
+    "kernel",
+    "sum_of",
 ]
 
 

@@ -6,25 +6,30 @@ import ctypes
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from occamkit.kernel.program import Effort, Fit, Job, Numbers, Outside, Table
+from occamkit.kernel.program import Effort, Fit, Job, Outside, Table
 
 _NAMES = ("kernel.so", "kernel.dylib", "kernel.dll")
 _VERSION = 1
-_HEADER = 4
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, *[ctypes.POINTER(ctypes.c_double)] * 3)
 
 
 class _Table(ctypes.Structure):
-    _fields_ = [("rows", ctypes.c_int64), ("square", ctypes.c_double)] + [
-        (name, ctypes.c_void_p) for name in ("columns", "weights", "target", "ones")
-    ]
+    _fields_ = (
+        ("rows", ctypes.c_int64),
+        ("square", ctypes.c_double),
+        ("columns", ctypes.c_void_p),
+        ("weights", ctypes.c_void_p),
+        ("target", ctypes.c_void_p),
+        ("ones", ctypes.c_void_p),
+    )
 
 
 class _Effort(ctypes.Structure):
-    _fields_ = [("starts", ctypes.c_int32), ("steps", ctypes.c_int32), ("least", ctypes.c_double)]
+    _fields_ = (("starts", ctypes.c_int32), ("steps", ctypes.c_int32), ("least", ctypes.c_double))
 
 
 def load() -> ctypes.CDLL | None:
@@ -60,14 +65,21 @@ class Native:
             code.extend((len(program.code) // 2, program.offset, program.constants, program.terms))
             code.extend(program.code)
             places.append(len(constants))
-            constants.extend([0.0] * program.numbers if job.given is None else [*job.given, *[0.0] * (program.terms + 1)])
+            constants.extend([0.0] * program.constants if job.given is None else job.given)
+            constants.extend([0.0] * (program.terms + 1))
             seeds.append(job.seed)
             given.append(job.given is not None)
         left = array("d", bytes(8 * len(jobs)))
-        held = _Table(table.columns.shape[1], table.square, *map(_address, (table.columns, table.weights, table.target, table.ones)))
+        held_in: tuple[array[Any], ...] = (code, starts, constants, places, seeds, given)
+        rows = (table.columns, table.weights, table.target, table.ones)
+        held = _Table(table.columns.shape[1], table.square, *(one.ctypes.data for one in rows))
         work = self._fit(
-            ctypes.byref(held), ctypes.c_int64(len(jobs)), *(ctypes.c_void_p(one.buffer_info()[0]) for one in (code, starts, constants, places, seeds, given)),
-            ctypes.byref(_Effort(effort.starts, effort.steps, effort.least)), ctypes.c_void_p(left.buffer_info()[0]), _callback(outside),
+            ctypes.byref(held),
+            ctypes.c_int64(len(jobs)),
+            *(_address(one) for one in held_in),
+            ctypes.byref(_Effort(effort.starts, effort.steps, effort.least)),
+            _address(left),
+            _callback(outside),
         )
         if work < 0:
             raise MemoryError("no memory for a fit")
@@ -79,14 +91,13 @@ class Native:
         return fits, work
 
 
-def _address(values: Numbers) -> int:
-    return int(values.ctypes.data)
+def _address(values: array[Any]) -> ctypes.c_void_p:
+    return ctypes.c_void_p(values.buffer_info()[0])
 
 
-def _callback(outside: Outside):  # type: ignore[no-untyped-def]
-    def call(which: int, rows: int, x, value, slope) -> None:  # type: ignore[no-untyped-def]
-        shape = (rows,)
-        at = np.ctypeslib.as_array(x, shape)
-        np.ctypeslib.as_array(value, shape)[:], np.ctypeslib.as_array(slope, shape)[:] = outside(which, at)
+def _callback(outside: Outside) -> Any:
+    def call(which: int, rows: int, x: Any, value: Any, slope: Any) -> None:
+        at, values, slopes = (np.ctypeslib.as_array(one, (rows,)) for one in (x, value, slope))
+        values[:], slopes[:] = outside(which, at)
 
     return _CALLBACK(call)

@@ -15,7 +15,7 @@ INDEPENDENT, CANCELS, NOTHING, MOST_DAMPING = 1e-18, 0.25, 1e-32, 1e9
 _64_BITS = 2**64 - 1
 
 
-class Undefined(Exception):
+class UndefinedError(Exception):
     """A formula has no value on some row."""
 
 
@@ -101,7 +101,7 @@ class Machine:
     def _square(self, program: Program, constants: list[float], random: Random | None = None) -> float:
         try:
             return self._projected(program, self._run(program, constants, False, random)).square
-        except Undefined:
+        except UndefinedError:
             return math.inf
 
     def _improved(self, program: Program, start: list[float], effort: Effort) -> tuple[float, list[float]]:
@@ -110,7 +110,7 @@ class Machine:
             return self._square(program, start), start
         try:
             square, matrix, toward = self._normal(program, start)
-        except Undefined:
+        except UndefinedError:
             return math.inf, start
         constants, damping, stalled = list(start), 1e-2, 0
         for _ in range(effort.steps):
@@ -120,7 +120,7 @@ class Machine:
                 move = _solved(matrix, toward, damping)
                 moved = [one + step for one, step in zip(constants, move, strict=True)]
                 tried = self._normal(program, moved)
-            except (Undefined, np.linalg.LinAlgError):
+            except (UndefinedError, np.linalg.LinAlgError):
                 damping *= 8
                 continue
             if not tried[0] < square:
@@ -146,7 +146,7 @@ class Machine:
         jacobian = np.stack(rows)
         matrix, toward = jacobian @ jacobian.T, jacobian @ projected.left
         if not np.isfinite(matrix.diagonal()).all():
-            raise Undefined
+            raise UndefinedError
         self.work += jacobian.shape[1] * program.constants * (program.constants + program.terms)
         return projected.square, matrix, toward
 
@@ -159,7 +159,7 @@ class Machine:
             q = column
             before = after = reached = float(q @ q)
             if not before < 1e200:
-                raise Undefined
+                raise UndefinedError
             for again in range(2):
                 if again and not after < CANCELS * reached:
                     break
@@ -184,7 +184,7 @@ class Machine:
                 weights[j] = float((read[j] - rest) / mixed[j, j])
         square = float(left @ left)
         if not square < math.inf:
-            raise Undefined
+            raise UndefinedError
         self.work += left.shape[0] * (program.terms + 1) * (program.terms + 3)
         return Projection(basis, left, weights if program.offset else [0.0, *weights], square)
 
@@ -254,7 +254,9 @@ class Machine:
         stack.append((values, below[0][1]))
         return used + count - first_is_one + (offset == Offset.FREE)
 
-    def _applied(self, op: Op, argument: int, x: Numbers, power: float) -> tuple[Numbers, Numbers, Numbers]:
+    def _applied(  # noqa: PLR0911 one for each kind of function
+        self, op: Op, argument: int, x: Numbers, power: float
+    ) -> tuple[Numbers, Numbers, Numbers]:
         """Return values and slopes of a function, and the logarithm of its argument where it is a fitted power."""
         if op is Op.EXP:
             values = np.exp(np.clip(x, -708.0, 709.0))
@@ -269,7 +271,7 @@ class Machine:
             return *self._outside(argument, x), x
         whole = op is Op.RAISE and argument % 4 == 0
         if not (whole and argument > 0) and not ((x > LEAST).all() or (x < -LEAST).all()):
-            raise Undefined
+            raise UndefinedError
         if op is Op.LOG:
             return np.log(np.abs(x)), 1 / x, x
         if whole:

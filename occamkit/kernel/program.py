@@ -1,7 +1,7 @@
 """Programs of formulas with free constants, and the rows that they are fitted to.
 
-An instruction is two whole numbers, an operation and its argument. Operations take constants in order, so the program of
-a part is the same wherever the part stands, and programs of larger parts are those of smaller ones put together.
+An instruction is two whole numbers, an operation and its argument. Operations take constants in order, so the program
+of a part is the same wherever the part stands, and programs of larger parts are those of smaller ones put together.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Job:
 class Effort:
     """How much is done for a job.
 
-    starts: the most that are drawn; the best two are improved. steps: of Levenberg and Marquardt's method. least: a step
-    that gains a smaller part than this, twice, is the last.
+    starts: the most that are drawn; the best two are improved. steps: of Levenberg and Marquardt's method. least: a
+    step that gains a smaller part than this, twice, is the last.
     """
 
     starts: int = 24

@@ -21,7 +21,8 @@ class Found:
     unit: the output's declared unit. recurrence: how often the step is applied, if it is one. relation and solved: of
     an implicit task, `expression = value` and what follows for single inputs. undefined: on how many rows of each part
     the formula has no value; parts without such rows are left out. logic: the same as logic, in Python, if all its
-    inputs and values are bits.
+    inputs and values are bits. inputs: the columns that it reads; none of a constant,
+    which is what is left where no formula was found.
     """
 
     expression: str
@@ -43,6 +44,7 @@ class Found:
     complexity: float
     log_q: float | None
     logic: str | None = None
+    inputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

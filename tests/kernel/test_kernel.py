@@ -92,7 +92,7 @@ def test_what_is_undefined_is_told_as_such(kernel: Kernel) -> None:
 
 @each
 def test_functions_from_outside_take_part(kernel: Kernel) -> None:
-    here, x = table()
+    _, x = table()
     target = 2.0 + 0.7 * np.arctan(1.9 * x - 0.4)
     program = Program((Op.LOAD, 0, *sum_of(1, Offset.FREE, False), Op.OUTSIDE, 7, Op.TERM, 0), 2, 1)
 
@@ -100,9 +100,7 @@ def test_functions_from_outside_take_part(kernel: Kernel) -> None:
         assert which == 7
         return np.arctan(at), 1 / (1 + at * at)
 
-    (fit,), _ = kernel.fit(
-        Table.of(x[None], target), [Job(program, [1.0, 0.0])], Effort(steps=40, least=0), arctan
-    )
+    (fit,), _ = kernel.fit(Table.of(x[None], target), [Job(program, [1.0, 0.0])], Effort(steps=40, least=0), arctan)
     np.testing.assert_allclose(fit.constants, [1.9, -0.4], rtol=1e-8)
 
 
@@ -150,7 +148,8 @@ def test_both_kernels_come_to_the_same(steps: int) -> None:
     jobs = [Job(one[0], None, place + 1) for place, one in enumerate(programs) if one is not None]
     effort = Effort(starts=8, steps=steps)
     assert LIBRARY is not None
-    native, plain = (one.fit(rows.tables[0], jobs, effort, Called(grammar.functions))[0] for one in (Native(LIBRARY), Plain()))
+    called = Called(grammar.functions)
+    native, plain = (one.fit(rows.tables[0], jobs, effort, called)[0] for one in (Native(LIBRARY), Plain()))
     apart = [
         abs(one.left - other.left) > 1e-8 * max(1.0, one.left)
         for one, other in zip(native, plain, strict=True)

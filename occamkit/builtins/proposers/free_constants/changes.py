@@ -27,7 +27,17 @@ from occamkit.builtins.proposers.free_constants.skeleton import (
 )
 from occamkit.kernel import Numbers, Offset, Op
 
-CHANCES = (("add_term", 22), ("add_factor", 14), ("replace", 10), ("switch", 7), ("wrap", 9), ("drop", 8), ("unwrap", 5), ("cross", 25))
+CHANCES = {
+    "add_term": 22,
+    "add_factor": 14,
+    "replace": 10,
+    "switch": 7,
+    "wrap": 9,
+    "drop": 8,
+    "unwrap": 5,
+    "cross": 25,
+}
+"""How often each change is made."""
 
 
 class Changes:
@@ -35,12 +45,10 @@ class Changes:
 
     def __init__(self, grammar: Grammar, seed: int) -> None:
         self._grammar, self._random = grammar, random.Random(seed)
-        self._names = [name for name, _ in CHANCES]
-        self._weights = [weight for _, weight in CHANCES]
 
     def child(self, parent: Sum, other: Sum) -> Sum | None:
         """Return a changed parent, in which there may be parts of another; None where the change makes no sense."""
-        (name,) = self._random.choices(self._names, self._weights)
+        (name,) = self._random.choices(list(CHANCES), list(CHANCES.values()))
         changed = getattr(self, f"_{name}")((Offset.ONE, parent[1]), other)
         return None if changed is None else self._grammar.tidy(*changed)
 
@@ -128,18 +136,13 @@ class Changes:
         return _rebuilt(formula, iter([None] * chosen + [change]))
 
     def _at_factor(self, formula: Sum, change: Callable[[Factor], Product]) -> Sum:
-        sizes = [len(product) for product in products_of(formula)]
-        place = self._random.randrange(sum(sizes))
-        for chosen, size in enumerate(sizes):
-            if place < size:
-                at = place
+        places = [(chosen, at) for chosen, one in enumerate(products_of(formula)) for at in range(len(one))]
+        chosen, at = self._random.choice(places)
 
-                def changed(product: Product) -> Product:
-                    return (*product[:at], *change(product[at]), *product[at + 1 :])
+        def changed(product: Product) -> Product:
+            return (*product[:at], *change(product[at]), *product[at + 1 :])
 
-                return _rebuilt(formula, iter([None] * chosen + [changed]))
-            place -= size
-        raise AssertionError
+        return _rebuilt(formula, iter([None] * chosen + [changed]))
 
 
 def products_of(formula: Sum) -> Iterator[Product]:
@@ -159,9 +162,11 @@ def _rebuilt(formula: Sum, changes: Iterator[Callable[[Product], Product] | None
         if change is not None:
             made.append(tuple(change(product)))
             continue
-        made.append(tuple(
-            factor if factor[0] == VARIABLE else (*factor[:3], _rebuilt(factor[3], changes)) for factor in product
-        ))
+        made.append(
+            tuple(
+                factor if factor[0] == VARIABLE else (*factor[:3], _rebuilt(factor[3], changes)) for factor in product
+            )
+        )
     return formula[0], tuple(made)
 
 

@@ -1,7 +1,7 @@
 """The functions that may stand in a formula: primitives of one argument, as the kernel knows them.
 
-What a primitive is, is tried on a few points, so that a pack's exponential is as good as ours. Powers, roots and factors
-are left out: sums and products have them anyway.
+What a primitive is, is tried on a few points, so that a pack's exponential is as good as ours. Powers, roots and
+factors are left out: sums and products have them anyway.
 """
 
 from __future__ import annotations
@@ -69,9 +69,8 @@ def _power(values: torch.Tensor) -> bool:
     """Whether values at the points are a power times a factor, or a straight line."""
     logs, at = values.abs().log(), POINTS.log()
     slopes = torch.cat([logs.diff() / at.diff(), (values.diff() / POINTS.diff()) + 1e3])
-    return bool(torch.isfinite(slopes).all()) and bool(
-        (slopes[:4].std() < 1e-9) | (slopes[4:].std() < 1e-9)
-    )
+    straight = (slopes[:4].std() < 1e-9) | (slopes[4:].std() < 1e-9)
+    return bool(torch.isfinite(slopes).all()) and bool(straight)
 
 
 OFFSETS = {

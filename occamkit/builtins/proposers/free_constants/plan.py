@@ -9,7 +9,16 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from occamkit.builtins.proposers.free_constants.skeleton import FREE, Factor, Grammar, Sum, raised, variable
+from occamkit.builtins.proposers.free_constants.skeleton import (
+    FREE,
+    FUNCTION,
+    POWER,
+    Factor,
+    Grammar,
+    Sum,
+    raised,
+    variable,
+)
 from occamkit.kernel import Offset, Op
 
 OUTER = (-4, FREE, 2, 8, -8, -2)
@@ -37,7 +46,7 @@ class Plan:
         return lambda inside: self._grammar.function(which, inside)
 
     def _is(self, factor: Factor, *ops: Op) -> bool:
-        return factor[0] == 2 and self._grammar.functions[factor[1]].op in ops
+        return factor[0] == FUNCTION and self._grammar.functions[factor[1]].op in ops
 
     def __iter__(self) -> Items:
         for formula in self._all():
@@ -76,22 +85,22 @@ class Plan:
         for factor in self._monomials:
             for wrap in self._wraps:
                 made = wrap(_inside(factor))
-                if factor[2] in (4, -4) or made[0] == 1 or self._is(made, Op.EXP, *((Op.SIN,) if factor[2] == 8 else ())):
+                waves = (Op.SIN,) if factor[2] == 8 else ()
+                if factor[2] in (4, -4) or made[0] == POWER or self._is(made, Op.EXP, *waves):
                     found.append(made)
         for one in self._grammar.inputs:
             both: Sum = (Offset.ONE, ((variable(one),), (variable(one, 8),)))
             found += [wrap(both) for wrap in self._wraps]
             found += [
-                (2, which, 4, (Offset.NONE, ((variable(one),),)))
+                (FUNCTION, which, 4, (Offset.NONE, ((variable(one),),)))
                 for which, function in enumerate(self._grammar.functions)
-                if Offset.NONE in function.offsets[1:]
-                and (function.op is not Op.LOG or self._grammar.one_sign[one])
+                if Offset.NONE in function.offsets[1:] and (function.op is not Op.LOG or self._grammar.one_sign[one])
             ]
         return found
 
     def _pairs(self) -> list[tuple[Factor, ...]]:
         """Return products of two inputs."""
-        found = []
+        found: list[tuple[Factor, ...]] = []
         for i in self._grammar.inputs:
             for j in self._grammar.inputs:
                 for power in (4, -4, 8):
@@ -143,11 +152,13 @@ class Plan:
         if both and one:
             count = len(both) * len(one)
             kinds.append((count, lambda k: (Offset.ONE, ((*both[k // len(one)], one[k % len(one)]),))))
-            kinds.append((
-                count,
-                lambda k: (Offset.ONE, ((both[k // len(one)][0], one[k % len(one)]), (both[k // len(one)][1],))),
-            ))
-        sums = [factor for factor in two if factor[0] == 1 and factor[2] == 4]
+            kinds.append(
+                (
+                    count,
+                    lambda k: (Offset.ONE, ((both[k // len(one)][0], one[k % len(one)]), (both[k // len(one)][1],))),
+                )
+            )
+        sums = [factor for factor in two if factor[0] == POWER and factor[2] == 4]
         if sums:
             kinds.append((len(sums) * len(one), lambda k: (Offset.ONE, ((sums[k // len(one)], one[k % len(one)]),))))
         total = sum(count for count, _ in kinds)

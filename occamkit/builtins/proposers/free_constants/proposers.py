@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, ClassVar
@@ -50,7 +50,7 @@ class FreeConstants:
                     going.remove((one, items))
 
 
-def _turn(items: Items) -> Iterator[Proposal | Milestone | None]:
+def _turn(items: Items) -> Generator[Proposal | Milestone | None, None, bool]:
     """Yield what comes until others may take a turn; return whether there is more."""
     for item in items:
         yield item

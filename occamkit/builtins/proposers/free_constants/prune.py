@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from occamkit.builtins.proposers.free_constants.changes import Memory
 from occamkit.builtins.proposers.free_constants.levels import Fitted
 from occamkit.builtins.proposers.free_constants.race import Race, Runner
@@ -28,7 +30,7 @@ def pruned(race: Race, found: Fitted) -> Fitted:
             made = None if formula is None or formula == found.formula else race.grammar.program(formula)
             if formula is not None and made is not None:
                 given = memory.recall(formula)
-                if not (given != given).any():
+                if not np.isnan(given).any():
                     runners.append(Runner(formula, *made, given))
         tried = race.refit(runners, THOROUGH) if runners else []
         best = min(tried, key=lambda one: one.described, default=None)

@@ -80,7 +80,7 @@ class Race:
                 return []
         near = [place for place, one in enumerate(runners) if one.looks[-1] < NEARLY]
         if near:
-            fits = self._fit(2, [runners[place] for place in near], LAST, [0] * len(near))
+            fits = self._fit(-1, [runners[place] for place in near], LAST, [0] * len(near))
             for place, fit in zip(near, fits, strict=True):
                 runners[place] = replace(runners[place], fit=fit)
         found = [kept for one in runners if (kept := self.keep(one)) is not None]
@@ -98,7 +98,7 @@ class Race:
 
     def refit(self, runners: Sequence[Runner], effort: Effort) -> list[Fitted]:
         """Fit on all rows from given constants, kept or not; return what was fitted."""
-        fits = self._fit(2, runners, effort, [0] * len(runners))
+        fits = self._fit(-1, runners, effort, [0] * len(runners))
         made = (replace(one, fit=fit) for one, fit in zip(runners, fits, strict=True))
         return [self.of(one) for one in made if one.fit is not None and one.fit.left < float("inf")]
 
@@ -120,9 +120,9 @@ class Race:
         assert runner.fit is not None
         told = self.levels.described(runner.fit.left, runner.program, runner.cost)
         left = runner.fit.left
-        return Fitted(runner.formula, runner.program, runner.cost, runner.fit, told, (*runner.looks[:2], left) if runner.looks else (left,) * 3)
+        looks = (*runner.looks[:-1], left) if runner.looks else (left,) * len(self.rows.tables)
+        return Fitted(runner.formula, runner.program, runner.cost, runner.fit, told, looks)
 
     def keep(self, runner: Runner) -> Fitted | None:
         found = self.of(runner)
         return found if self.levels.add(found) else None
-

@@ -2,7 +2,8 @@
 
 Inputs are divided by their spread, and stand alone about their mean: then constants are of the order of one, whatever
 the units of measurement are. Where columns carry units there are two views of the same rows: the output divided by a
-product of powers that has its unit, over dimensionless groups, in which no number needs a unit; and columns as they are.
+product of powers that has its unit, over dimensionless groups, in which no number needs a unit; and columns as they
+are.
 """
 
 from __future__ import annotations

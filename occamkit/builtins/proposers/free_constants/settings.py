@@ -9,14 +9,14 @@ from dataclasses import dataclass
 class Settings:
     """How the search divides its work.
 
-    rows: of the first and the second look. most_rows: rows beyond which a sample will do. fewest_rows: with less there is
-    nothing to fit. near_zero: an input nearer to
-    zero than this part of its spread has no logarithm. batch: formulas fitted at a time. kept: formulas on each level.
-    passes: by how many times a formula may be worse than the worst on its level, on the rows of each look. planned: batches of the
+    Rows: of the first and the second look (rows), beyond which a sample will do (most_rows), with fewer of which there
+    is nothing to fit (fewest_rows). near_zero: an input nearer to zero than this part of its spread has no logarithm.
+
+    Formulas: fitted at a time (batch), kept on each level (kept), made simpler (pruned), shown (proposed). passes: by
+    how many times a formula may be worse than the worst on its level, on the rows of each look. planned: batches of the
     plan before formulas are changed. twice: how often two changes are made at once. rivals: of how many a parent is the
-    shortest, or the nearest. remembered: parents whose numbers are at hand. pruned, proposed: the best formulas
-    that are made simpler, and shown. exact: the part of the variance that is rounding.
-    seldom: what was fitted grows by this between one time that the best are shown and the next.
+    shortest, or the nearest. remembered: parents whose numbers are at hand. seldom: what was fitted grows by this
+    between one time that the best are shown and the next. exact: the part of the variance that is rounding.
     """
 
     rows: tuple[int, int] = (64, 200)

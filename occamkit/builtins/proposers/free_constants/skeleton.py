@@ -142,7 +142,7 @@ class Grammar:
             self._tidied[key] = self._tidy_factor(factor, depth)
         return self._tidied[key]
 
-    def _tidy_factor(self, factor: Factor, depth: int) -> Factor | None:
+    def _tidy_factor(self, factor: Factor, depth: int) -> Factor | None:  # noqa: PLR0911 each is a reason of its own
         kind, which, power, (offset, products) = factor
         inside = self._sum(offset, products, depth + 1)
         if inside is None:
@@ -229,4 +229,4 @@ _BOUNDED = (Op.SIN, Op.COS, Op.TANH)
 
 
 def _has_constants(factor: Factor) -> bool:
-    return factor[0] != VARIABLE or factor[2] == FREE
+    return bool(factor[0] != VARIABLE or factor[2] == FREE)

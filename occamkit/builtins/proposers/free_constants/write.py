@@ -16,7 +16,7 @@ from occamkit.builtins.proposers.free_constants.changes import first_is_one
 from occamkit.builtins.proposers.free_constants.functions import Function
 from occamkit.builtins.proposers.free_constants.levels import Fitted
 from occamkit.builtins.proposers.free_constants.rows import Rows
-from occamkit.builtins.proposers.free_constants.skeleton import FREE, POWER, VARIABLE, Factor, Grammar, Product, Sum
+from occamkit.builtins.proposers.free_constants.skeleton import FREE, POWER, VARIABLE, Factor, Grammar, Product
 from occamkit.graph import Power, product, weighted_sum
 from occamkit.kernel import Offset, Op
 
@@ -90,7 +90,8 @@ class Writer:
         level = {Offset.NONE: 0.0, Offset.ONE: 1.0}.get(Offset(offset))
         level, terms = self._collected(next(numbers) if level is None else level, weights, written)
         if function is None:
-            return _power(level, terms, next(numbers) if power == FREE else Fraction(power, 4), self._sign(level, terms))
+            exponent = next(numbers) if power == FREE else Fraction(power, 4)
+            return _power(level, terms, exponent, self._sign(level, terms))
         if function.op is Op.EXP:
             return _exponential(function, level, terms)
         if function.op is Op.LOG:
