@@ -33,6 +33,9 @@ MOST_MEANT = 12
 MOST_MIRRORED = 1000
 """Rows on which other signs are tried; what a sign changes shows on any of them."""
 
+MOST_DECIMALS = 2
+"""Fitted numbers up to which a formula is simplified."""
+
 
 @dataclass(frozen=True)
 class Formula:
@@ -87,7 +90,9 @@ def _simplified(problem: Problem, tree: Expression, output: int, most: int) -> I
     if sympy.count_ops(plain) > most:
         return
     plain = _by_signs(problem, tree, output, plain) if _has_roots(plain) else plain
-    simplified = _merged(sympy.simplify(plain))
+    # Algebra over decimals finds nothing and takes long: numbers that were fitted have nothing to do with each other.
+    several = len(plain.atoms(sympy.Float)) > MOST_DECIMALS
+    simplified = _merged(plain if several else sympy.simplify(plain))
     if simplified.has(sympy.Piecewise):
         yield sympy.simplify(_with_plain_conditions(simplified))
     yield simplified

@@ -35,7 +35,7 @@ class FreeConstants:
     """
 
     name: ClassVar[str] = "free-constants"
-    share: ClassVar[float] = 4.0
+    share: ClassVar[float] = 2.0
     numbers: Annotated[int, Ge(1)] = 14
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Items:

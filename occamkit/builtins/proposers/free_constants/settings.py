@@ -27,7 +27,7 @@ class Settings:
     kept: int = 10
     passes: tuple[float, float, float] = (1.2, 1.05, 1.0)
     pruned: int = 12
-    proposed: int = 30
+    proposed: int = 12
     planned: int = 20
     twice: float = 0.2
     rivals: tuple[int, int] = (7, 4)

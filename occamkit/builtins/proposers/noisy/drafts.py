@@ -15,10 +15,9 @@ from occamkit import Apply, Expression, Primitive, traits
 from occamkit.builtins.proposers.exact.assemble import Factor, raised
 from occamkit.builtins.proposers.exact.view import OutputView
 from occamkit.builtins.proposers.noisy.prune import with_less
-from occamkit.builtins.proposers.noisy.vary import fit_constants
 from occamkit.description import cost, fitted_numbers, length, words
 from occamkit.dimensions import Exponents
-from occamkit.fit import bounded, solve
+from occamkit.fit import bounded, fit_tree, solve
 from occamkit.graph import Power, product
 
 LARGEST_POWER = 6
@@ -251,3 +250,10 @@ def linked(view: OutputView, link: Primitive) -> tuple[Tensor, Tensor]:
 
 def _power(values: Tensor, power: Power) -> Tensor:
     return torch.pow(values if float(power).is_integer() else values.abs(), float(power))
+
+
+def fit_constants(tree: Expression, view: OutputView, rounds: int = 12) -> Expression:
+    """Fit all numbers of a tree but ones, signs and zeros to the output, from where they are."""
+    nodes = sum(1 for _ in tree.nodes()) * rounds * 2 * fitted_numbers(tree)
+    view.computed(nodes, nodes * view.target.numel())
+    return fit_tree(tree, view.named, view.target, None, rounds)[0]

@@ -1,50 +1,27 @@
-"""All of the search on noisy rows in order: products, sums, free numbers; few ingredients first."""
+"""All of the search on noisy rows in order: products of small expressions, few ingredients first."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from occamkit import Product, SearchProblem
+from occamkit import Primitive, Product, SearchProblem
 from occamkit.builtins.proposers.exact.active_groups import active_groups
-from occamkit.builtins.proposers.exact.matching import images
-from occamkit.builtins.proposers.exact.tables import Found, Table, Workbench, ingredients, input_groups
+from occamkit.builtins.proposers.exact.tables import Found, Table, ingredients, input_groups
 from occamkit.builtins.proposers.exact.view import Link, OutputView, Spend
-from occamkit.builtins.proposers.noisy.drafts import MOST_NUMBERS, Draft, Pool
-from occamkit.builtins.proposers.noisy.polynomials import polynomials
+from occamkit.builtins.proposers.noisy.drafts import MOST_NUMBERS, Draft, Pool, fit_constants
 from occamkit.builtins.proposers.noisy.space import Space, space
-from occamkit.builtins.proposers.noisy.terms import add_sum, sums_of, terms_of, varied_sums
-from occamkit.builtins.proposers.noisy.tolerant import PAIRED, Skeletons, draft, screen, varied
-from occamkit.builtins.proposers.noisy.vary import fit_constants
+from occamkit.builtins.proposers.noisy.tolerant import PAIRED, draft, screen
 from occamkit.description import fitted_numbers
 from occamkit.graph import product
 
 GROUPS = (4, 14)
 WIDE, PAIRED_WIDE = 40_000, 10_000
 SHOWN = 8
-FIRST_SKELETONS, SKELETONS = 40, 120
-BESIDE = 24
 POLISHED, REFINED, PRUNED, PROPOSED = 12, 30, 6, 20
-SUM_POWERS = (2, -1)
-POLYNOMIAL_POWERS = (1, -1, 2, -2)
-VARIED_MONOMIALS = 2
 NEARLY, MOST_ROWS = 0.1, 0.7
 """Under noise, an inverse that is wrong by less than this part of the spread on this part of the rows is one."""
 NEARLY_ONE = 0.05
 """A factor so near to one is tried without: a formula with a number less is shorter."""
-
-
-@dataclass(frozen=True)
-class FittedRound:
-    """A library with what is made of it: the output's spaces beside it, and its expressions with free numbers.
-
-    plain: the output as it is, where logarithms are defined. inside: the output inside primitives.
-    """
-
-    table: Table
-    plain: Space | None
-    inside: list[Space]
-    free: Skeletons
 
 
 def links(view: OutputView) -> list[Link]:
@@ -72,11 +49,7 @@ def fitted(problem: SearchProblem, output: int, rows: int, expressions: int, spe
 
 def _fitted(view: OutputView, pool: Pool, expressions: int) -> Found:
     yield from _monomials(view, pool)
-    rest = yield from Workbench.of(view.problem).divided(view)
-    for seen in (view,) if rest is None else (view, rest):
-        yield from polynomials(seen, pool, POLYNOMIAL_POWERS)
-        yield from _told(view, pool)
-    rounds: list[FittedRound] = []
+    tables: list[Table] = []
     few, more, shown = input_groups(view, GROUPS[0]), input_groups(view, GROUPS[1]), active_groups(view, SHOWN)
     # Without functions and with one number a library of the same size goes deeper.
     for chosen, algebraic in dict.fromkeys([(few, False), (few, True), (more, False), (shown, False)]):
@@ -85,56 +58,21 @@ def _fitted(view: OutputView, pool: Pool, expressions: int) -> Found:
             continue
         table = Table(view, parts, algebraic)
         yield from table.library.grow(expressions)
-        plain, inside = (yield from space(table, None)), []
+        yield from _around(table, pool, None)
+        tables.append(table)
+    for table in tables:
         for link in links(view)[1:]:
-            inside.append((yield from space(table, link.primitive)))
-        here = FittedRound(table, plain, [one for one in inside if one is not None], Skeletons(table))
-        rounds.append(here)
-        yield from _quick(here, pool, first=len(rounds) == 1)
-    for here in rounds:
-        for one in here.inside:
-            yield from _products(here.table, one, pool)
-        yield from _told(view, pool)
-    for here in rounds:
-        for image in images(view, VARIED_MONOMIALS):
-            yield from varied_sums(here.table, pool, image, here.free.upto(0, FIRST_SKELETONS))
-        yield from _told(view, pool)
-        yield from _wide(here.table, pool)
-    for here in rounds:
-        yield from _varied(here, pool, FIRST_SKELETONS, SKELETONS)
-    for start, end in ((0, FIRST_SKELETONS), (FIRST_SKELETONS, SKELETONS)):
-        for here in rounds:
-            for one in (*([here.plain] if here.plain is not None else []), *here.inside):
-                yield from varied(here.table, one, pool, here.free.upto(start, end), BESIDE)
-                yield from _told(view, pool)
+            yield from _around(table, pool, link.primitive)
+    for table in tables:
+        yield from table.library.grow(WIDE)
+        yield from _around(table, pool, None, PAIRED_WIDE)
 
 
-def _quick(here: FittedRound, pool: Pool, first: bool) -> Found:
-    """Go through what is cheap: products, sums of the first library, a few free numbers."""
-    if here.plain is not None:
-        yield from _products(here.table, here.plain, pool)
-        yield from _told(here.table.view, pool)
-    if first:
-        yield from _sums(here.table, pool, 1)
-        yield from _told(here.table.view, pool)
-    yield from _varied(here, pool, 0, FIRST_SKELETONS)
-    for power in SUM_POWERS if first else ():
-        yield from _sums(here.table, pool, power)
-
-
-def _varied(here: FittedRound, pool: Pool, start: int, end: int) -> Found:
-    """Fit the numbers inside expressions that stand alone, outside of all primitives."""
-    if here.plain is not None:
-        yield from varied(here.table, here.plain, pool, here.free.upto(start, end), beside=0)
-        yield from _told(here.table.view, pool)
-
-
-def _wide(table: Table, pool: Pool) -> Found:
-    """Go through the products of a library that is larger than is usual."""
-    yield from table.library.grow(WIDE)
-    here = yield from space(table, None)
+def _around(table: Table, pool: Pool, primitive: Primitive | None, paired: int = PAIRED) -> Found:
+    """Go through the products of a library, outside of all primitives or inside one."""
+    here = yield from space(table, primitive)
     if here is not None:
-        yield from _products(table, here, pool, PAIRED_WIDE)
+        yield from _products(table, here, pool, paired)
         yield from _told(table.view, pool)
 
 
@@ -163,18 +101,6 @@ def _products(table: Table, here: Space, pool: Pool, paired: int = PAIRED) -> Fo
         if rows is None or place % 20 == 0:
             yield None
     yield from pool.polish_first(first, table.view.scale.basis, POLISHED)
-
-
-def _sums(table: Table, pool: Pool, power: int) -> Found:
-    terms = terms_of(table, power)
-    if terms is None:
-        return
-    yield None
-    for place, chosen in enumerate(sums_of(table.view, terms)):
-        if chosen is not None:
-            add_sum(table, pool, terms, chosen)
-        if chosen is None or place % 20 == 0:
-            yield None
 
 
 def _told(view: OutputView, pool: Pool) -> Found:

@@ -16,7 +16,7 @@ from occamkit.builtins.proposers.noisy.fitted import fitted
 
 @dataclass(frozen=True)
 class FitProposer:
-    """Fits products and sums of small expressions and the numbers inside them, and weighs error against length.
+    """Fits products of small expressions, and weighs error against length.
 
     rows: rows that expressions are compared on. expressions: size of the library that products are made of.
     """

@@ -41,7 +41,7 @@ def _lengths(table: Table, here: Space, pairs: Tensor) -> Tensor:
     front = here.nuisance.expand(len(pairs), *here.nuisance.shape)
     halves = torch.cat([torch.ones(front.shape[:2], dtype=torch.bool), ~exponential], 1)
     halves[:, 0] = False  # the logarithm of the factor in front
-    solved = solve_and_round(torch.cat([front, features * here.goal.weight], 1), here.logs, halves)  # [k, z + 2]
+    solved = solve_and_round(torch.cat([front, features * here.weight], 1), here.logs, halves)  # [k, z + 2]
     view.computed(60, 8 * features.numel() * len(here.nuisance))
     along, powers = solved[:, 1:-2], solved[:, -2:]  # [k, z - 1], [k, 2]
     basis = view.logs.new_tensor([[float(one) for one in row] for row in view.scale.basis]).reshape(

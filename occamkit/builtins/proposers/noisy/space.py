@@ -17,7 +17,6 @@ from occamkit.builtins.proposers.exact.assemble import Factor
 from occamkit.builtins.proposers.exact.directions import Directions
 from occamkit.builtins.proposers.exact.tables import EXPONENT, FACTOR, Table
 from occamkit.builtins.proposers.noisy.drafts import linked, noise_of
-from occamkit.builtins.proposers.noisy.vary import Projected
 from occamkit.description import PRICES
 from occamkit.dimensions import Exponents
 from occamkit.fit import bounded
@@ -36,7 +35,8 @@ class Space:
 
     link: Primitive | None
     start: Exponents
-    goal: Projected
+    target: Tensor  # [P], weighted, and free of what nuisances tell
+    weight: Tensor  # [P]
     logs: Tensor  # [P], weighted
     nuisance: Tensor  # [z, P], weighted
     rows: Directions
@@ -45,12 +45,12 @@ class Space:
     @property
     def points(self) -> int:
         """How many rows say something."""
-        return int((self.goal.weight > 0).sum())
+        return int((self.weight > 0).sum())
 
     @property
     def unit(self) -> Tensor:
         """The target at unit length."""
-        unit: Tensor = self.goal.target / self.goal.target.norm().clamp(min=1e-300)
+        unit: Tensor = self.target / self.target.norm().clamp(min=1e-300)
         return unit
 
 
@@ -93,9 +93,7 @@ def space(table: Table, link: Primitive | None) -> Generator[None, None, Space |
         yield None
     rows.sort(rows.source)
     costs = library.sizes(rows.source) + PRICES.refuses_units * (library.nested[rows.source] + (rows.kind == EXPONENT))
-    columns = {name: column[pick] for name, column in view.named.items()}
-    goal = Projected(rows.project(logs.unsqueeze(0))[0], rows.basis, weight, columns, rows.basis, view)
-    return Space(link, start, goal, logs, nuisance, rows, costs.double())
+    return Space(link, start, rows.project(logs.unsqueeze(0))[0], weight, logs, nuisance, rows, costs.double())
 
 
 def factor_of(table: Table, source: int, kind: int) -> Factor:

@@ -13,7 +13,7 @@ equations    known equations, and the task that each becomes
 recovery     whether a formula that was found is the truth
 rediscover   runs equations, each in a process of its own
 plot         pictures of throughput and growth
-commands     the command line; equation_commands of it `feynman` and `nguyen`
+commands     the command line; equation_commands of it `feynman`, `nguyen` and `laws`
 """
 
 from __future__ import annotations

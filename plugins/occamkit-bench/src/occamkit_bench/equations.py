@@ -6,6 +6,7 @@ import csv
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from occamkit.units import parse as parse_unit
 FEYNMAN_PRIMITIVES = ("add", "sub", "mul", "div", "square", "sqrt", "exp", "log", "sin", "cos", "asin")
 FITNESS = "occamkit:gaussian"
 FEYNMAN_POINTS = 1_000
+LAW_PRIMITIVES = ("add", "sub", "mul", "div", "sin", "cos", "exp", "log", "square", "sqrt")
+LAW_POINTS = 300
 NGUYEN_SPLIT = {"valid": 0.2, "test": 0.0}
 """Of twenty points none are spared for a test: recovery is judged on fresh ones."""
 
@@ -118,6 +121,29 @@ def nguyen() -> list[Equation]:
                 points=int(_numbers(row["train_n_or_step"])[0]),
                 primitives=_words(row["operators"]),
                 split=NGUYEN_SPLIT,
+            )
+        )
+    return found
+
+
+def laws() -> list[Equation]:
+    """Return textbook laws with numbers that nobody could guess, 300 points each."""
+    text = files("occamkit_bench").joinpath("laws.csv").read_text(encoding="utf-8")
+    found = []
+    for row in csv.DictReader(text.splitlines()):
+        names = _words(row["variables"])
+        found.append(
+            Equation(
+                name=row["name"],
+                formula=row["formula"],
+                output="y",
+                output_unit="",
+                variables=names,
+                units=("",) * len(names),
+                low=_numbers(row["low"]),
+                high=_numbers(row["high"]),
+                points=LAW_POINTS,
+                primitives=LAW_PRIMITIVES,
             )
         )
     return found

@@ -20,6 +20,8 @@ from occamkit.protocols import Primitive
 POINTS = 2_000
 WIDER = 1.5
 TOLERANCE = 1e-6
+FORM_TOLERANCE = 1e-5
+"""Of a law with several numbers, which a refit leaves a little short of the truth where they make up for each other."""
 CONSTANTS_WITHIN = 0.05
 _SEED = 1_000_003
 """Far from the seeds of tasks, so that no training point comes again."""
@@ -31,15 +33,21 @@ Primitives = Mapping[str, Primitive]
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a formula is the truth, and how far it is from it: relative root mean square errors."""
+    """Whether a formula is the truth, and how far it is from it: relative root mean square errors.
+
+    r2: the share of the truth's variance inside the ranges that the formula explains as it was found.
+    """
 
     recovered: bool
     inside: float = float("inf")
     outside: float = float("inf")
+    r2: float = float("-inf")
 
 
-def judge(found: str, truth: str, ranges: Ranges, primitives: Primitives, noisy: bool) -> Verdict:
-    """Hold a formula against the truth."""
+def judge(
+    found: str, truth: str, ranges: Ranges, primitives: Primitives, noisy: bool, form_only: bool = False
+) -> Verdict:
+    """Hold a formula against the truth; form_only: whatever its numbers were, and with exponents among them."""
     within, beyond = points(ranges, wider=False), points(ranges, wider=True)
     try:
         tree = parse(found, list(ranges), primitives)
@@ -48,14 +56,18 @@ def judge(found: str, truth: str, ranges: Ranges, primitives: Primitives, noisy:
     right = parse(truth, list(ranges), primitives)
     expected = [evaluate(right, columns, primitives) for columns in (within, beyond)]
     given = [evaluate(tree, columns, primitives) for columns in (within, beyond)]
+    r2 = _explained(given[0], expected[0])
     if noisy:
-        fitted = _refit(_Numbers.of(tree), within, expected[0], primitives)
+        within_part = float("inf") if form_only else CONSTANTS_WITHIN
+        fitted = _refit(_Numbers.of(tree, form_only), within, expected[0], primitives, within_part)
         if fitted is None:
             errors = [distance(one, other) for one, other in zip(given, expected, strict=True)]
-            return Verdict(False, *errors)
+            return Verdict(False, *errors, r2)
         given = [fitted.evaluate(columns, primitives) for columns in (within, beyond)]
     errors = [distance(one, other) for one, other in zip(given, expected, strict=True)]
-    return Verdict(all(error < TOLERANCE for error in errors), *errors)
+    tolerance = FORM_TOLERANCE if form_only else TOLERANCE
+    right_here = errors[0] < tolerance and (form_only or errors[1] < tolerance)
+    return Verdict(right_here, *errors, r2)
 
 
 def points(ranges: Ranges, wider: bool) -> dict[str, Tensor]:
@@ -70,6 +82,12 @@ def points(ranges: Ranges, wider: bool) -> dict[str, Tensor]:
             first = max(first, low / WIDER) if low > 0 else max(first, 0.0) if low == 0 else first
         drawn[name] = first + (last - first) * torch.rand(POINTS, dtype=torch.float64, generator=generator)
     return drawn
+
+
+def _explained(given: Tensor, expected: Tensor) -> float:
+    defined = torch.isfinite(expected)
+    left = (given[defined] - expected[defined]).square().mean() / expected[defined].var(correction=0)
+    return 1 - float(left) if bool(torch.isfinite(left)) else float("-inf")
 
 
 def distance(given: Tensor, expected: Tensor) -> float:
@@ -89,9 +107,10 @@ class _Numbers:
     values: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, tree: Node) -> _Numbers:
+    def of(cls, tree: Node, exponents: bool = False) -> _Numbers:
+        """Name the numbers; exponents: decimals in exponents too."""
         values: dict[str, float] = {}
-        return cls(_named(tree, values, exponent=False), values)
+        return cls(_named(tree, values, False, exponents), values)
 
     def evaluate(self, columns: Mapping[str, Tensor], primitives: Primitives) -> Tensor:
         like = next(iter(columns.values()))
@@ -103,18 +122,18 @@ class _Numbers:
         return _Numbers(self.tree, {name: value + move for (name, value), move in moves})
 
 
-def _named(tree: Node, values: dict[str, float], exponent: bool) -> Node:
+def _named(tree: Node, values: dict[str, float], exponent: bool, decimals: bool) -> Node:
     if isinstance(tree, Name):
         return tree
     if isinstance(tree, Number):
-        if exponent:
+        if exponent and not (decimals and "." in tree.text):
             return tree
         name = f" {len(values)}"  # no column is called so
         values[name] = float(tree.text) if tree.text[0].isdigit() or tree.text[0] == "." else _constant(tree)
         return Name(name)
     raised = tree.function == "**"
     parts = (
-        _named(one, values, exponent or (raised and place == 1 and _plain(one)))
+        _named(one, values, exponent or (raised and place == 1 and _plain(one)), decimals)
         for place, one in enumerate(tree.arguments)
     )
     return Call(tree.function, tuple(parts))
@@ -129,8 +148,10 @@ def _constant(tree: Number) -> float:
     return float(evaluate(tree, {"": torch.zeros(1, dtype=torch.float64)}, {}))
 
 
-def _refit(start: _Numbers, columns: Mapping[str, Tensor], target: Tensor, primitives: Primitives) -> _Numbers | None:
-    """Fit the numbers to data without noise; None when one of them was too far off, or nothing is left to fit."""
+def _refit(
+    start: _Numbers, columns: Mapping[str, Tensor], target: Tensor, primitives: Primitives, within: float
+) -> _Numbers | None:
+    """Fit the numbers to data without noise; None when one of them was off by more than a part."""
     defined = torch.isfinite(target)
     here, wanted = {name: column[defined] for name, column in columns.items()}, target[defined]
     fitted, damping = start, 1e-3
@@ -151,7 +172,7 @@ def _refit(start: _Numbers, columns: Mapping[str, Tensor], target: Tensor, primi
         if error < TOLERANCE / 1e3 or damping > 1e8:
             break
     pairs = zip(start.values.values(), fitted.values.values(), strict=True)
-    near = all(abs(before - after) <= CONSTANTS_WITHIN * abs(after) for before, after in pairs)
+    near = all(abs(before - after) <= within * abs(after) for before, after in pairs)
     return fitted if near else None
 
 

@@ -24,6 +24,9 @@ _START = "from occamkit_bench.rediscover import work; work()"
 _PATIENCE = 120.0
 """Seconds that a process may take beyond its budget, to start and to write its result, before it is ended."""
 
+NEAR = 0.999
+"""The share of the truth's variance above which a formula stands for it."""
+
 Report = Callable[[str], None]
 
 
@@ -31,7 +34,8 @@ Report = Callable[[str], None]
 class Terms:
     """Under what terms equations are searched for; groups and scale are those of a task.
 
-    through: the door, "task" for `occamkit.run` or "estimator" for `OccamRegressor`.
+    through: the door, "task" for `occamkit.run` or "estimator" for `OccamRegressor`. form_only: whether, with noise,
+    the form alone must be right.
     """
 
     seconds: float = 60.0
@@ -41,6 +45,7 @@ class Terms:
     groups: int = 0
     scale: str = "none"
     through: str = "task"
+    form_only: bool = False
 
 
 def rediscover(
@@ -121,7 +126,12 @@ def search(equation: Equation, terms: Terms) -> dict[str, Any]:
     if best is None:
         return {**row, "recovered": False, "found": None, "megabytes": round(peak_megabytes())}
     verdict = judge(
-        best.expression, equation.formula, equation.ranges, callable_primitives(registry), noisy=terms.noise > 0
+        best.expression,
+        equation.formula,
+        equation.ranges,
+        callable_primitives(registry),
+        noisy=terms.noise > 0,
+        form_only=terms.form_only,
     )
     return {
         **row,
@@ -131,6 +141,7 @@ def search(equation: Equation, terms: Terms) -> dict[str, Any]:
         "complexity": best.complexity,
         "inside": _finite(verdict.inside),
         "outside": _finite(verdict.outside),
+        "r2_of_truth": _finite(verdict.r2),
         "megabytes": round(peak_megabytes()),
     }
 
@@ -157,6 +168,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "median_seconds_of_recovered": round(statistics.median(solved), 3) if solved else None,
         "mean_seconds": round(statistics.mean(row["seconds"] or 0.0 for row in rows), 3) if rows else None,
         "peak_megabytes": max((row.get("megabytes") or 0 for row in rows), default=0),
+        "near": sum((row.get("r2_of_truth") or 0.0) > NEAR for row in rows),
         "missed": [row["name"] for row in rows if not row["recovered"]],
     }
 
