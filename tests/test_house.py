@@ -19,17 +19,18 @@ from occamkit.testing import PROMISES
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "occamkit"
 DOCS = ROOT / "docs"
-MODULES = sorted(PACKAGE.rglob("*.py"))
+# What builds the kernel is run by the builder of wheels, and by nothing else.
+MODULES = sorted(one for one in PACKAGE.rglob("*.py") if one.parent.name != "native")
 
 # Low to high: a room may import from its own and from lower ones.
 ORDER = [
-    "_version", "errors", "files", "typeset", "units", "primitives", "protocols", "traits", "hookspecs", "packs",
-    "language", "dimensions", "network", "graph", "task", "fit", "evaluate", "description", "score", "archive",
+    "_version", "errors", "files", "typeset", "kernel", "units", "primitives", "protocols", "traits", "hookspecs",
+    "packs", "language", "dimensions", "network", "graph", "task", "fit", "evaluate", "description", "score", "archive",
     "train", "search", "result", "runs", "export", "report", "solve", "estimator", "nn", "testing", "cli",
 ]  # fmt: skip
 # What a third party may import, and so the built-in pack: these rooms, and of each the names in its `__all__`.
 PUBLIC = ["occamkit", *(f"occamkit.{name}" for name in (
-    "description", "dimensions", "fit", "graph", "search", "train", "traits", "units",
+    "description", "dimensions", "fit", "graph", "kernel", "search", "train", "traits", "units",
 ))]  # fmt: skip
 
 
@@ -120,10 +121,11 @@ def test_nobody_uses_a_private_name_of_another_module() -> None:
     assert wrong == []
 
 
-# What was `search`, `train`, `score` and the built-in proposers before there was one search, wherever it lives now. It
-# had 456 numbers set by hand. It has some 8 % more lines than then, and is not to get longer.
+# What was `search`, `train`, `score` and the built-in proposers before there was one search, wherever it lives now:
+# then it had 7,285 lines, and 456 numbers set by hand. The search for free constants is none of it.
 SEARCH = ["search", "train", "score", "archive", "description", "builtins/proposers"]
-LINES, HAND_SET = 7_900, 456
+LATER = "free_constants"
+LINES, HAND_SET = 7_285, 456
 
 
 def hand_set(module: Path) -> int:
@@ -141,7 +143,7 @@ def hand_set(module: Path) -> int:
 
 def searched() -> Iterator[Path]:
     for where in SEARCH:
-        yield from sorted((PACKAGE / where).rglob("*.py"))
+        yield from (one for one in sorted((PACKAGE / where).rglob("*.py")) if LATER not in one.parts)
     yield from (
         PACKAGE / name
         for name in ("fit/linear.py", "fit/trees.py", "graph/numbers.py", "graph/rewrite.py", "graph/tree_fold.py")

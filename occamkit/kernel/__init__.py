@@ -3,8 +3,10 @@
     program  programs of formulas, and the rows that they are fitted to
     native   the kernel in C, where it was built
     plain    the same in numpy, for machines without it
+    starts   where its fits begin
 
-The C is in `native/`. `kernel()` says which is in use; both give the same numbers but for rounding.
+The C is in `native/`, with `hatch_build`, which compiles it. `kernel()` says which is in use; both give the same
+numbers but for rounding.
 """
 
 from __future__ import annotations
@@ -20,14 +22,14 @@ from occamkit.kernel.program import (
     MOST_CONSTANTS,
     MOST_TERMS,
     Effort,
-    Fit,
     Job,
     Numbers,
     Offset,
     Op,
     Outside,
     Program,
-    Table,
+    ProgramFit,
+    RowTable,
     sum_of,
 )
 
@@ -35,7 +37,6 @@ __all__ = [
     "MOST_CONSTANTS",
     "MOST_TERMS",
     "Effort",
-    "Fit",
     "Job",
     "Kernel",
     "Numbers",
@@ -43,7 +44,8 @@ __all__ = [
     "Op",
     "Outside",
     "Program",
-    "Table",
+    "ProgramFit",
+    "RowTable",
     "kernel",
     "sum_of",
 ]
@@ -54,7 +56,9 @@ class Kernel(Protocol):
 
     name: str
 
-    def fit(self, table: Table, jobs: Sequence[Job], effort: Effort, outside: Outside) -> tuple[list[Fit], int]:
+    def fit(
+        self, table: RowTable, jobs: Sequence[Job], effort: Effort, outside: Outside
+    ) -> tuple[list[ProgramFit], int]:
         """Fit each job; also return how many numbers were computed, roughly."""
         ...
 

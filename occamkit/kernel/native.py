@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from occamkit.kernel.program import Effort, Fit, Job, Outside, Table
+from occamkit.kernel.program import Effort, Job, Outside, ProgramFit, RowTable
 
 _NAMES = ("kernel.so", "kernel.dylib", "kernel.dll")
 _VERSION = 1
@@ -20,7 +20,7 @@ _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, *[ctypes.POIN
 class _Table(ctypes.Structure):
     _fields_ = (
         ("rows", ctypes.c_int64),
-        ("square", ctypes.c_double),
+        ("total", ctypes.c_double),
         ("columns", ctypes.c_void_p),
         ("weights", ctypes.c_void_p),
         ("target", ctypes.c_void_p),
@@ -55,7 +55,9 @@ class Native:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._fit = library.occamkit_fit
 
-    def fit(self, table: Table, jobs: Sequence[Job], effort: Effort, outside: Outside) -> tuple[list[Fit], int]:
+    def fit(
+        self, table: RowTable, jobs: Sequence[Job], effort: Effort, outside: Outside
+    ) -> tuple[list[ProgramFit], int]:
         """Fit each job; also return how many numbers were computed, roughly."""
         code, starts, places = array("i"), array("q"), array("q")
         constants, seeds, given = array("d"), array("Q"), array("b")
@@ -87,7 +89,9 @@ class Native:
         fits = []
         for job, place, square in zip(jobs, places, left, strict=True):
             inside = place + job.program.constants
-            fits.append(Fit(found[place:inside], found[inside : place + job.program.numbers], square / table.square))
+            fits.append(
+                ProgramFit(found[place:inside], found[inside : place + job.program.numbers], square / table.square)
+            )
         return fits, work
 
 

@@ -8,39 +8,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from occamkit.kernel.program import Effort, Fit, Job, Numbers, Offset, Op, Outside, Program, Table
+from occamkit.kernel.program import Effort, Job, Numbers, Offset, Op, Outside, Program, ProgramFit, RowTable
+from occamkit.kernel.starts import Random, draw_sum
 
-LEAST, TINY_SPREAD, HUGE_SPREAD = 1e-300, 1e-12, 1e12
+LEAST = 1e-300
 INDEPENDENT, CANCELS, NOTHING, MOST_DAMPING = 1e-18, 0.25, 1e-32, 1e9
-_64_BITS = 2**64 - 1
 
 
 class UndefinedError(Exception):
     """A formula has no value on some row."""
 
 
-class Random:
-    """splitmix64: the same numbers in every language."""
-
-    def __init__(self, seed: int) -> None:
-        self._state = seed
-
-    def uniform(self) -> float:
-        self._state = self._state + 0x9E3779B97F4A7C15 & _64_BITS
-        z = self._state
-        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _64_BITS
-        z = (z ^ z >> 27) * 0x94D049BB133111EB & _64_BITS
-        return float((z ^ z >> 31) >> 11) / 9007199254740992.0
-
-    def between(self, low: float, high: float) -> float:
-        return low * math.exp(self.uniform() * math.log(high / low))
-
-    def sign(self) -> float:
-        return -1.0 if self.uniform() < 0.5 else 1.0
-
-
 @dataclass
-class Run:
+class Evaluation:
     """One evaluation: terms [t, n], slopes of each constant, and which term it is in."""
 
     terms: list[Numbers] = field(default_factory=list)
@@ -63,7 +43,9 @@ class Plain:
 
     name = "plain"
 
-    def fit(self, table: Table, jobs: Sequence[Job], effort: Effort, outside: Outside) -> tuple[list[Fit], int]:
+    def fit(
+        self, table: RowTable, jobs: Sequence[Job], effort: Effort, outside: Outside
+    ) -> tuple[list[ProgramFit], int]:
         """Fit each job; also return how many numbers were computed, roughly."""
         with np.errstate(all="ignore"):
             machine = Machine(table, outside)
@@ -73,11 +55,11 @@ class Plain:
 class Machine:
     """Runs programs on the columns of a table."""
 
-    def __init__(self, table: Table, outside: Outside) -> None:
+    def __init__(self, table: RowTable, outside: Outside) -> None:
         self._table, self._outside = table, outside
         self.work = 0
 
-    def fit_one(self, job: Job, effort: Effort) -> Fit:
+    def fit_one(self, job: Job, effort: Effort) -> ProgramFit:
         """Improve what is given, and the best two of what is drawn."""
         program, count = job.program, job.program.constants
         given = [math.nan] * count if job.given is None else [float(one) for one in job.given]
@@ -94,9 +76,9 @@ class Machine:
         tried += [self._improved(program, start, effort) for _, start in best]
         square, constants = min(tried, key=lambda one: one[0], default=(math.inf, given))
         if not square < math.inf:
-            return Fit(np.array(given), np.zeros(program.terms + 1), math.inf)
+            return ProgramFit(np.array(given), np.zeros(program.terms + 1), math.inf)
         projected = self._projected(program, self._run(program, constants, False))
-        return Fit(np.array(constants), np.array(projected.weights), projected.square / self._table.square)
+        return ProgramFit(np.array(constants), np.array(projected.weights), projected.square / self._table.square)
 
     def _square(self, program: Program, constants: list[float], random: Random | None = None) -> float:
         try:
@@ -150,7 +132,7 @@ class Machine:
         self.work += jacobian.shape[1] * program.constants * (program.constants + program.terms)
         return projected.square, matrix, toward
 
-    def _projected(self, program: Program, run: Run) -> Projection:
+    def _projected(self, program: Program, run: Evaluation) -> Projection:
         table = self._table
         left, basis = table.target.copy(), list[Numbers]()
         columns = [table.weights] * program.offset + [term * table.weights for term in run.terms]
@@ -188,9 +170,9 @@ class Machine:
         self.work += left.shape[0] * (program.terms + 1) * (program.terms + 3)
         return Projection(basis, left, weights if program.offset else [0.0, *weights], square)
 
-    def _run(self, program: Program, constants: list[float], slopes: bool, random: Random | None = None) -> Run:
-        """Run a program; constants that are NaN are drawn on the way, where there is something to draw from."""
-        run, stack, used = Run(), list[tuple[Numbers, int]](), 0
+    def _run(self, program: Program, constants: list[float], slopes: bool, random: Random | None = None) -> Evaluation:
+        """Evaluation a program; constants that are NaN are drawn on the way, where there is something to draw from."""
+        run, stack, used = Evaluation(), list[tuple[Numbers, int]](), 0
         code = list(zip(program.code[::2], program.code[1::2], strict=True))
         for place, (op, argument) in enumerate(code):
             if random is not None and op in (Op.LOAD_POWER, Op.RAISE_FREE) and math.isnan(constants[used]):
@@ -228,7 +210,7 @@ class Machine:
 
     def _sum(
         self,
-        run: Run,
+        run: Evaluation,
         stack: list[tuple[Numbers, int]],
         argument: int,
         following: tuple[int, int],
@@ -239,7 +221,7 @@ class Machine:
         count, first_is_one, offset = argument & 255, argument >> 8 & 1, Offset(argument >> 9)
         below, stack[-count:] = stack[-count:], []
         if random is not None:
-            drawn = _drawn(random, [values for values, _ in below], bool(first_is_one), offset, following)
+            drawn = draw_sum(random, [values for values, _ in below], bool(first_is_one), offset, following)
             for place, value in enumerate(drawn, used):
                 constants[place] = value if math.isnan(constants[place]) else constants[place]
         weights = [1.0] * first_is_one + constants[used : used + count - first_is_one]
@@ -282,47 +264,9 @@ class Machine:
         return values, power * values / x, logs
 
 
-def _chain(run: Run, first: int, end: int, factor: Numbers | float) -> None:
+def _chain(run: Evaluation, first: int, end: int, factor: Numbers | float) -> None:
     for place in range(first, end):
         run.slopes[place] = run.slopes[place] * factor
-
-
-def _spread(x: Numbers) -> tuple[float, float, float]:
-    deviation = float(x.std())
-    return (deviation if TINY_SPREAD < deviation < HUGE_SPREAD else 1.0), float(x.min()), float(x.max())
-
-
-def _drawn(
-    random: Random, terms: list[Numbers], first_is_one: bool, offset: Offset, following: tuple[int, int]
-) -> list[float]:
-    """Draw the constants of a sum inside a function, from the spread of its terms: no unit of measurement matters."""
-    weights = []
-    for term in terms:
-        weights.append((1.0 if len(terms) == 1 else random.sign() * random.between(0.2, 5)) / _spread(term)[0])
-    _, low, high = _spread(np.sum([weight * term for weight, term in zip(weights, terms, strict=True)], axis=0))
-    size = high - low if TINY_SPREAD < high - low < HUGE_SPREAD else 1.0
-    scale, level = 1.0, 0.0
-    op, power = following
-    if op == Op.EXP:
-        scale = random.sign() * random.between(0.1, 8)
-    elif op in (Op.SIN, Op.COS):
-        scale, level = random.between(1, 60) / size, random.uniform() * 6.283185307179586
-    elif op in (Op.TANH, Op.OUTSIDE):
-        scale = random.sign() * random.between(0.5, 8)
-        level = -scale * (low + random.uniform() * size)
-    elif offset == Offset.ONE:
-        even = op == Op.RAISE and power > 0 and power % 8 == 0
-        if even and random.uniform() < 0.6:
-            zero = low + random.uniform() * size
-        elif random.sign() < 0:
-            zero = low - random.between(0.01, 30) * size
-        else:
-            zero = high + random.between(0.01, 30) * size
-        scale = -1 / (zero if zero != 0 else 1e-3)
-    else:
-        scale = 1 / weights[0]
-    drawn = [weight * scale for weight in weights[first_is_one:]]
-    return [*drawn, level] if offset == Offset.FREE else drawn
 
 
 def _solved(matrix: Numbers, toward: Numbers, damping: float) -> Numbers:

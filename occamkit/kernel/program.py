@@ -106,7 +106,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Fit:
+class ProgramFit:
     """Constants inside the terms, then weights of the offset and of each term; left: the part of the square left."""
 
     constants: Numbers
@@ -115,7 +115,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Table:
+class RowTable:
     """Columns [m, n] and a target [n] with weights [n], filled up with rows that do not count.
 
     square: of the weighted target, about its mean.
@@ -129,7 +129,7 @@ class Table:
     ones: Numbers = field(repr=False)
 
     @classmethod
-    def of(cls, columns: Numbers, target: Numbers, weights: Numbers | None = None) -> Table:
+    def of(cls, columns: Numbers, target: Numbers, weights: Numbers | None = None) -> RowTable:
         """Make a table; a weight is a factor of a row's error, 1 unless given."""
         rows = target.shape[0]
         spare = -rows % LANES

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from occamkit import Registry, SearchProblem
 from occamkit.builtins.fitness import RSquared
 from occamkit.builtins.proposers.free_constants.functions import Called, functions_of
-from occamkit.builtins.proposers.free_constants.plan import Plan
-from occamkit.builtins.proposers.free_constants.rows import Rows
+from occamkit.builtins.proposers.free_constants.plan import FormulaPlan
+from occamkit.builtins.proposers.free_constants.rows import Rows, views
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar
-from occamkit.kernel import Effort, Job, Kernel, Offset, Op, Program, Table, sum_of
+from occamkit.kernel import Effort, Job, Kernel, Offset, Op, Program, RowTable, sum_of
 from occamkit.kernel.native import Native, load
 from occamkit.kernel.plain import Plain
 
@@ -36,11 +36,11 @@ def nothing(which: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     raise AssertionError(which)
 
 
-def table(rows: int = 100, noise: float = 0.0) -> tuple[Table, np.ndarray]:
+def table(rows: int = 100, noise: float = 0.0) -> tuple[RowTable, np.ndarray]:
     draw = np.random.default_rng(3)
     x = draw.uniform(-1.7, 1.7, rows)
     y = 1.2 + 3.1 * np.exp(-0.5 * x) * np.sin(3.3 * x + 1.1) + noise * draw.standard_normal(rows)
-    return Table.of(x[None], y), x
+    return RowTable.of(x[None], y), x
 
 
 @each
@@ -77,7 +77,7 @@ def test_weights_of_rows_count(kernel: Kernel) -> None:
     weights = np.ones(here.rows)
     weights[:10] = 0.0
     (fit,), _ = kernel.fit(
-        Table.of(x[None], spoilt, weights), [Job(DAMPED, [-0.4, 3.0, 1.0])], Effort(steps=30, least=0), nothing
+        RowTable.of(x[None], spoilt, weights), [Job(DAMPED, [-0.4, 3.0, 1.0])], Effort(steps=30, least=0), nothing
     )
     np.testing.assert_allclose(fit.constants, [-0.5, 3.3, 1.1], rtol=1e-8)
 
@@ -100,7 +100,7 @@ def test_functions_from_outside_take_part(kernel: Kernel) -> None:
         assert which == 7
         return np.arctan(at), 1 / (1 + at * at)
 
-    (fit,), _ = kernel.fit(Table.of(x[None], target), [Job(program, [1.0, 0.0])], Effort(steps=40, least=0), arctan)
+    (fit,), _ = kernel.fit(RowTable.of(x[None], target), [Job(program, [1.0, 0.0])], Effort(steps=40, least=0), arctan)
     np.testing.assert_allclose(fit.constants, [1.9, -0.4], rtol=1e-8)
 
 
@@ -125,7 +125,7 @@ def test_functions_of_the_kernel_are_those_of_numpy(value: float, op: Op) -> Non
     assert LIBRARY is not None
     # One row beside it whose target is 1, so that the weight of the term is the function's value.
     program = Program((Op.LOAD, 0, Op.SUM, 1 | 1 << 8, op, 0, Op.TERM, 0), 0, 1, offset=False)
-    here = Table.of(np.full((1, 2), value), np.array([1.0, 1.0 + 1e-9]))
+    here = RowTable.of(np.full((1, 2), value), np.array([1.0, 1.0 + 1e-9]))
     (fit,), _ = Native(LIBRARY).fit(here, [Job(program)], Effort(starts=0), nothing)
     if abs(wanted) > 1e-8:
         assert fit.weights[1] * wanted == pytest.approx(1.0, abs=1e-8)
@@ -141,10 +141,10 @@ def test_both_kernels_come_to_the_same(steps: int) -> None:
     registry = Registry.load()
     primitives = [registry.primitives(name)[0].value for name in ("exp", "log", "sin", "cos", "tanh")]
     problem = SearchProblem.of({"a": x[0], "b": x[1]}, {"y": y}, primitives, RSquared())
-    rows = Rows.of(problem, 0)
+    rows = Rows.of(problem, 0, next(views(problem, 0)))
     assert rows is not None
     grammar = Grammar(functions_of(problem), [True, True], [True, True])
-    programs = [grammar.program(one) for one in islice(Plan(grammar, 0), 0, 6_000, 37)]
+    programs = [grammar.program(one) for one in islice(FormulaPlan(grammar, 0), 0, 6_000, 37)]
     jobs = [Job(one[0], None, place + 1) for place, one in enumerate(programs) if one is not None]
     effort = Effort(starts=8, steps=steps)
     assert LIBRARY is not None

@@ -46,24 +46,32 @@ class MonomialProposer:
 
 
 @dataclass(frozen=True)
-class Enumerate:
-    """Goes through all small expressions, each once, for one that gives the output.
+class _Staged:
+    """A proposer that goes through stages; `most` expressions are in memory, at some 800 bytes each."""
 
-    A factor, powers of the inputs, an offset and an invertible primitive around it are solved for.
-    most: expressions in memory, at some 800 bytes each.
-    """
-
-    name: ClassVar[str] = "enumerate"
     share: ClassVar[float] = SHARE
     most: Most = MOST
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Items:
-        """Yield what matches, simplest ingredients first."""
+        """Yield what matches, simplest ingredients and cheap combinations first."""
         return self.resume(problem, budget, {})
 
     def resume(self, problem: SearchProblem, budget: SearchBudget, state: Mapping[str, Any]) -> Items:
         """Go on with the stage that comes next."""
         return metered(Workbench.of(problem), budget, _staged(problem, budget, self.most, state, self._matches))
+
+    def _matches(self, table: TableSlice, deep: bool) -> Iterator[Found]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Enumerate(_Staged):
+    """Goes through all small expressions, each once, for one that gives the output.
+
+    A factor, powers of the inputs, an offset and an invertible primitive around it are solved for.
+    """
+
+    name: ClassVar[str] = "enumerate"
 
     def _matches(self, table: TableSlice, deep: bool) -> Iterator[Found]:
         if not deep:
@@ -72,23 +80,10 @@ class Enumerate:
 
 
 @dataclass(frozen=True)
-class Join:
-    """Finds formulas that two small expressions make together: products, sums, and what is left without a term.
-
-    most: expressions in memory, at some 800 bytes each.
-    """
+class Join(_Staged):
+    """Finds formulas that two small expressions make together: products, sums, and what is left without a term."""
 
     name: ClassVar[str] = "join"
-    share: ClassVar[float] = SHARE
-    most: Most = MOST
-
-    def propose(self, problem: SearchProblem, budget: SearchBudget) -> Items:
-        """Yield what matches, cheap combinations first."""
-        return self.resume(problem, budget, {})
-
-    def resume(self, problem: SearchProblem, budget: SearchBudget, state: Mapping[str, Any]) -> Items:
-        """Go on with the stage that comes next."""
-        return metered(Workbench.of(problem), budget, _staged(problem, budget, self.most, state, self._matches))
 
     def _matches(self, table: TableSlice, deep: bool) -> Iterator[Found]:
         return self._deep(table) if deep else self._quick(table)

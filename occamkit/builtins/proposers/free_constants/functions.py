@@ -20,7 +20,7 @@ KNOWN = ((Op.EXP, torch.exp), (Op.LOG, torch.log), (Op.SIN, torch.sin), (Op.COS,
 
 
 @dataclass(frozen=True)
-class Function:
+class UnaryFunction:
     """A function of a sum.
 
     op: what the kernel calls it. rate: what its argument is divided by when it is written, for other bases than e.
@@ -38,9 +38,9 @@ class Function:
         return self.primitive.complexity
 
 
-def functions_of(problem: SearchProblem) -> tuple[Function, ...]:
+def functions_of(problem: SearchProblem) -> tuple[UnaryFunction, ...]:
     """Return the functions of a problem, one of each kind; those that the kernel knows come first."""
-    found: dict[object, Function] = {}
+    found: dict[object, UnaryFunction] = {}
     for primitive in problem.distinct_primitives:
         if primitive.arity == 1 and not primitive.constants and traits.truth(primitive) is None:
             function = _function(primitive)
@@ -49,20 +49,20 @@ def functions_of(problem: SearchProblem) -> tuple[Function, ...]:
     return tuple(sorted(found.values(), key=lambda one: one.op))
 
 
-def _function(primitive: Primitive) -> Function | None:
+def _function(primitive: Primitive) -> UnaryFunction | None:
     try:
         values = primitive.call(POINTS)
     except Exception:  # noqa: BLE001 a pack's primitive raises what it likes; the network reports it
         return None
     for op, known in KNOWN:
         if torch.allclose(values, known(POINTS), rtol=1e-10, atol=1e-12):
-            return Function(op, primitive, OFFSETS[op])
+            return UnaryFunction(op, primitive, OFFSETS[op])
     rate = traits.exponential(primitive)
     if rate is not None:
-        return Function(Op.EXP, primitive, OFFSETS[Op.EXP], rate)
+        return UnaryFunction(Op.EXP, primitive, OFFSETS[Op.EXP], rate)
     if not bool(torch.isfinite(values).any()) or _power(values):
         return None
-    return Function(Op.OUTSIDE, primitive, OFFSETS[Op.OUTSIDE])
+    return UnaryFunction(Op.OUTSIDE, primitive, OFFSETS[Op.OUTSIDE])
 
 
 def _power(values: torch.Tensor) -> bool:
@@ -87,7 +87,7 @@ OFFSETS = {
 class Called:
     """Values and slopes of functions that the kernel does not know, by calling their primitives."""
 
-    def __init__(self, functions: Sequence[Function]) -> None:
+    def __init__(self, functions: Sequence[UnaryFunction]) -> None:
         self._functions = tuple(functions)
 
     def __call__(self, which: int, x: Numbers) -> tuple[Numbers, Numbers]:

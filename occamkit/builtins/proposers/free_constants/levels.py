@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Sum
 from occamkit.description import length
-from occamkit.kernel import Fit, Program
+from occamkit.kernel import Program, ProgramFit
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class Fitted:
     formula: Sum
     program: Program
     cost: float
-    fit: Fit
+    fit: ProgramFit
     described: float
     looks: tuple[float, ...]
 

@@ -30,7 +30,7 @@ Wrap = Callable[[Sum], Factor]
 Items = Iterator[Sum]
 
 
-class Plan:
+class FormulaPlan:
     """The formulas of a grammar, simple ones first."""
 
     def __init__(self, grammar: Grammar, seed: int) -> None:

@@ -14,7 +14,7 @@ from occamkit import Expression, Milestone, Proposal, SearchBudget, SearchProble
 from occamkit.builtins.proposers.free_constants.changes import Changes, Memory
 from occamkit.builtins.proposers.free_constants.functions import functions_of
 from occamkit.builtins.proposers.free_constants.levels import Fitted
-from occamkit.builtins.proposers.free_constants.plan import Plan
+from occamkit.builtins.proposers.free_constants.plan import FormulaPlan
 from occamkit.builtins.proposers.free_constants.prune import pruned
 from occamkit.builtins.proposers.free_constants.race import Race
 from occamkit.builtins.proposers.free_constants.rows import Rows, views
@@ -96,7 +96,7 @@ class ViewSearch:
 
     def found(self) -> Iterator[list[Expression]]:
         """Yield what is new among the best after each batch, without an end."""
-        plan, changed = iter(Plan(self.grammar, self._seed)), self._changed()
+        plan, changed = iter(FormulaPlan(self.grammar, self._seed)), self._changed()
         going, batches = True, 0
         while True:
             batch = list(islice(plan, SETTINGS.batch)) if going else []

@@ -12,7 +12,7 @@ from occamkit.builtins.proposers.free_constants.levels import Fitted, Levels
 from occamkit.builtins.proposers.free_constants.rows import Rows
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
-from occamkit.kernel import Effort, Fit, Job, Numbers, Offset, Program, kernel
+from occamkit.kernel import Effort, Job, Numbers, Offset, Program, ProgramFit, kernel
 
 FIRST = Effort(starts=24, steps=16, least=1e-2)
 WIDER = Effort(starts=0, steps=8, least=1e-3)
@@ -32,7 +32,7 @@ class Runner:
     program: Program
     cost: float
     given: Numbers | None = None
-    fit: Fit | None = None
+    fit: ProgramFit | None = None
     looks: tuple[float, ...] = ()
 
 
@@ -47,7 +47,7 @@ class Race:
         self._kernel = kernel()
         self.fitted = 0
 
-    def _fit(self, table: int, runners: Sequence[Runner], effort: Effort, seeds: Sequence[int]) -> list[Fit]:
+    def _fit(self, table: int, runners: Sequence[Runner], effort: Effort, seeds: Sequence[int]) -> list[ProgramFit]:
         jobs = [
             Job(one.program, one.given if one.fit is None else one.fit.constants, seed)
             for one, seed in zip(runners, seeds, strict=True)
@@ -69,7 +69,7 @@ class Race:
         return runners
 
     def run(self, formulas: Iterable[tuple[Sum, Numbers | None]], again: bool = False) -> list[Fitted]:
-        """Fit formulas, with constants to start from where they are given, and return those that were kept."""
+        """ProgramFit formulas, with constants to start from where they are given, and return those that were kept."""
         runners = self.fresh(formulas)
         if not runners:
             return []
@@ -97,7 +97,7 @@ class Race:
         ]
 
     def refit(self, runners: Sequence[Runner], effort: Effort) -> list[Fitted]:
-        """Fit on all rows from given constants, kept or not; return what was fitted."""
+        """ProgramFit on all rows from given constants, kept or not; return what was fitted."""
         fits = self._fit(-1, runners, effort, [0] * len(runners))
         made = (replace(one, fit=fit) for one, fit in zip(runners, fits, strict=True))
         return [self.of(one) for one in made if one.fit is not None and one.fit.left < float("inf")]
@@ -108,7 +108,7 @@ class Race:
         # Not Python's own hash, which may differ from one process to the next.
         return zlib.crc32(array("i", runner.program.code).tobytes()) * 2 + 1 + (self._seed << 33)
 
-    def _passed(self, look: int, runners: Sequence[Runner], fits: Sequence[Fit]) -> list[Runner]:
+    def _passed(self, look: int, runners: Sequence[Runner], fits: Sequence[ProgramFit]) -> list[Runner]:
         passed = []
         for one, fit in zip(runners, fits, strict=True):
             bar = self.levels.bar(Levels.level(one.program, one.cost), look)

@@ -20,7 +20,7 @@ from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import POWERS
 from occamkit.dimensions import Exponents, scaling_of_some
 from occamkit.graph import Monomial, Power
-from occamkit.kernel import Numbers, Table
+from occamkit.kernel import Numbers, RowTable
 from occamkit.units import DIMENSIONLESS
 
 
@@ -49,7 +49,7 @@ class Rows:
     """
 
     view: View
-    tables: tuple[Table, ...]
+    tables: tuple[RowTable, ...]
     means: Numbers
     scales: Numbers
     signs: Numbers
@@ -81,7 +81,7 @@ class Rows:
         tables = []
         for size in (*SETTINGS.rows, len(order)):
             some = order[: min(size, len(order))]
-            tables.append(Table.of(_columns(columns[:, some], means, scales, signs), wanted[some], weights[some]))
+            tables.append(RowTable.of(_columns(columns[:, some], means, scales, signs), wanted[some], weights[some]))
         about = target[order] / level - (target[order] / level).mean()
         sample = {name: column[order[:1].copy()] for name, column in problem.named.items()}
         return cls(view, tuple(tables), means, scales, signs, float(about @ about), sample, float(level * view.scale))

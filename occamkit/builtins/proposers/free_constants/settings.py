@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Settings:
+class FreeConstantsSettings:
     """How the search divides its work.
 
     Rows: of the first and the second look (rows), beyond which a sample will do (most_rows), with fewer of which there
@@ -36,4 +36,4 @@ class Settings:
     seldom: float = 1.3
 
 
-SETTINGS = Settings()
+SETTINGS = FreeConstantsSettings()

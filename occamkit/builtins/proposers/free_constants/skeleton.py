@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from occamkit.builtins.proposers.free_constants.functions import Function
+from occamkit.builtins.proposers.free_constants.functions import UnaryFunction
 from occamkit.description import PRICES, power_cost
 from occamkit.kernel import MOST_CONSTANTS, Offset, Op, Program, sum_of
 
@@ -40,7 +40,7 @@ Sum = tuple[int, tuple[Product, ...]]
 
 
 @dataclass(frozen=True)
-class Part:
+class Coded:
     """What a factor, a product or a sum comes to: its program, its constants, and what it costs to write down."""
 
     code: tuple[int, ...]
@@ -65,11 +65,11 @@ class Grammar:
     unit, so that a power of them may be fitted.
     """
 
-    def __init__(self, functions: Sequence[Function], one_sign: Sequence[bool], plain: Sequence[bool]) -> None:
+    def __init__(self, functions: Sequence[UnaryFunction], one_sign: Sequence[bool], plain: Sequence[bool]) -> None:
         self.functions = tuple(functions)
         self.one_sign, self.plain = tuple(one_sign), tuple(plain)
-        self._parts: dict[tuple[Factor, bool], Part] = {}
-        self._products: dict[Product, Part] = {}
+        self._parts: dict[tuple[Factor, bool], Coded] = {}
+        self._products: dict[Product, Coded] = {}
         self._tidied: dict[Factor, Factor | None] = {}
 
     @cached_property
@@ -165,7 +165,7 @@ class Grammar:
             return None  # the logarithm of a product is a sum
         return (FUNCTION, which, 4, (offset, terms))
 
-    def part(self, factor: Factor, centred: bool) -> Part:
+    def part(self, factor: Factor, centred: bool) -> Coded:
         """Return what a factor comes to; centred: it stands alone in a sum that has an offset."""
         key = (factor, centred)
         found = self._parts.get(key)
@@ -173,13 +173,13 @@ class Grammar:
             found = self._parts[key] = self._part(factor, centred)
         return found
 
-    def _part(self, factor: Factor, centred: bool) -> Part:
+    def _part(self, factor: Factor, centred: bool) -> Coded:
         kind, which, power, inside = factor
         if kind == VARIABLE:
             if power == FREE:
-                return Part((int(Op.LOAD_POWER), which * WIDTH + LOGARITHM), 1, 1 + PRICES.broken)
+                return Coded((int(Op.LOAD_POWER), which * WIDTH + LOGARITHM), 1, 1 + PRICES.broken)
             column = CENTRED if centred and power == 4 else COLUMN[power]
-            return Part((int(Op.LOAD), which * WIDTH + column), 0, 1 + power_cost(Fraction(power, 4)))
+            return Coded((int(Op.LOAD), which * WIDTH + column), 0, 1 + power_cost(Fraction(power, 4)))
         offset, products = inside
         first_is_one = False
         if kind == POWER:
@@ -198,9 +198,9 @@ class Grammar:
         constants = sum(part.constants for part in parts) + free + (power == FREE)
         cost = sum(part.cost for part in parts) + len(parts) - 1 + (offset != Offset.NONE) + price
         last = sum_of(len(parts), Offset(offset), first_is_one) + last
-        return Part(code + tuple(map(int, last)), constants, cost)
+        return Coded(code + tuple(map(int, last)), constants, cost)
 
-    def product(self, product: Product, centred: bool) -> Part:
+    def product(self, product: Product, centred: bool) -> Coded:
         """Return what a product comes to."""
         if len(product) == 1:
             return self.part(product[0], centred)
@@ -208,7 +208,7 @@ class Grammar:
         if found is None:
             parts = [self.part(factor, False) for factor in product]
             code = parts[0].code + tuple(n for part in parts[1:] for n in (*part.code, *_MULTIPLY))
-            found = Part(code, sum(part.constants for part in parts), sum(part.cost for part in parts))
+            found = Coded(code, sum(part.constants for part in parts), sum(part.cost for part in parts))
             self._products[product] = found
         return found
 

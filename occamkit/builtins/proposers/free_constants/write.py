@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from occamkit import Apply, Expression, Leaf
 from occamkit.builtins.proposers.free_constants.changes import first_is_one
-from occamkit.builtins.proposers.free_constants.functions import Function
+from occamkit.builtins.proposers.free_constants.functions import UnaryFunction
 from occamkit.builtins.proposers.free_constants.levels import Fitted
 from occamkit.builtins.proposers.free_constants.rows import Rows
 from occamkit.builtins.proposers.free_constants.skeleton import FREE, POWER, VARIABLE, Factor, Grammar, Product
@@ -113,7 +113,7 @@ class Writer:
         value = level + sum(weight * float(tree.evaluate(self._rows.sample)) for weight, tree in terms)
         return math.copysign(1.0, value)
 
-    def _wave(self, function: Function, level: float, terms: Terms) -> Written:
+    def _wave(self, function: UnaryFunction, level: float, terms: Terms) -> Written:
         """Write a wave with a positive rate and a phase between -π/4 and π/4, or as near to that as may be."""
         sign = 1.0
         if terms[0][0] < 0:
@@ -140,7 +140,7 @@ def _power(level: float, terms: Terms, power: Power, sign: float) -> Written:
     return Written(base, power, float(power) * math.log(abs(scale)), -1.0 if odd else 1.0)
 
 
-def _exponential(function: Function, level: float, terms: Terms) -> Written:
+def _exponential(function: UnaryFunction, level: float, terms: Terms) -> Written:
     """Write exp(level + terms) with exp(level) in front, and a square in the exponent as that of a distance."""
     rate = function.rate
     peak = _peak(terms)
@@ -171,7 +171,7 @@ def _peak(terms: Terms) -> tuple[tuple[float, Expression], float, Terms] | None:
     return None
 
 
-def _logarithm(function: Function, level: float, terms: Terms, alone: bool, sign: float) -> Written:
+def _logarithm(function: UnaryFunction, level: float, terms: Terms, alone: bool, sign: float) -> Written:
     """Write log(level + terms) with the first weight taken out, where it can be added to what is around."""
     scale = abs(terms[0][0]) if alone else 1.0
     scale *= sign

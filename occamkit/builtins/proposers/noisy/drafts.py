@@ -14,7 +14,6 @@ from torch import Tensor
 from occamkit import Apply, Expression, Primitive, traits
 from occamkit.builtins.proposers.exact.assemble import Factor, raised
 from occamkit.builtins.proposers.exact.view import OutputView
-from occamkit.builtins.proposers.noisy.prune import with_less
 from occamkit.description import cost, fitted_numbers, length, words
 from occamkit.dimensions import Exponents
 from occamkit.fit import bounded, fit_tree, solve
@@ -72,7 +71,6 @@ class Pool:
         self._proposed: set[Expression] = set()
         self._urgent: list[Expression] = []
         self._polished: set[tuple[object, ...]] = set()
-        self._pruned: set[Expression] = set()
         self._values: dict[Expression, Tensor] = {}
 
     def length(self, tree: Expression) -> float:
@@ -124,20 +122,6 @@ class Pool:
                     break
                 draft = best
             yield None
-
-    def prune(self, most: int) -> Iterator[None]:
-        """Leave parts of the shortest formulas out, one at a time, while that shortens them."""
-        for first in self.best(most):
-            if fitted_numbers(first) > MOST_NUMBERS:
-                continue
-            tree = first
-            while tree not in self._pruned:
-                self._pruned.add(tree)
-                tried = [tree]
-                for less in with_less(tree):
-                    tried.append(fit_constants(less, self.view))
-                    yield None
-                tree = min(tried, key=self.add)
 
     def best(self, most: int) -> list[Expression]:
         """Return the shortest formulas."""

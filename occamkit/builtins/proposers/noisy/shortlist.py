@@ -14,12 +14,12 @@ from torch import Tensor
 
 from occamkit.builtins.proposers.exact.tables import EXPONENT, Table
 from occamkit.builtins.proposers.noisy.drafts import LARGEST_FACTOR_POWER, LARGEST_POWER, linked
-from occamkit.builtins.proposers.noisy.rounding import solve_and_round
 from occamkit.builtins.proposers.noisy.space import Space
 from occamkit.description import lengths, power_costs
 from occamkit.fit import TINY
 
 CHUNK = 1_000
+RIDGE = 1e-10
 
 
 def shortest(table: Table, here: Space, pairs: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
@@ -74,3 +74,36 @@ def _features(table: Table, here: Space, pairs: Tensor) -> tuple[Tensor, Tensor]
 
 def _is_odd(powers: Tensor) -> Tensor:
     return (powers.remainder(2) == 1).double()
+
+
+def solve_and_round(design: Tensor, target: Tensor, halves: Tensor) -> Tensor:
+    """Solve target [P] = weights · design [k, m, P] for k problems at once, with whole and half weights in `halves`.
+
+    What one weight loses by rounding others can make up for, so the surest is rounded first and the rest is solved
+    for again. Weights outside `halves` [k, m] stay as they come.
+    """
+    length = design.norm(dim=2).clamp(min=TINY)  # [k, m]
+    unit = design / length.unsqueeze(2)
+    many, count = length.shape
+    normal = unit @ unit.transpose(1, 2) + RIDGE * torch.eye(count, dtype=design.dtype)
+    covariance, _ = torch.linalg.inv_ex(normal)
+    solved = (covariance @ (unit @ target).unsqueeze(2)).squeeze(2) / length
+    covariance = covariance / (length.unsqueeze(1) * length.unsqueeze(2))
+    left, every = halves.clone(), torch.arange(many)
+    for _ in range(count):
+        variances = torch.where(left, covariance.diagonal(dim1=1, dim2=2), torch.inf)
+        variance, surest = variances.min(1)
+        open_ = torch.isfinite(variance)
+        if not bool(open_.any()):
+            break
+        column = covariance[every, :, surest]  # [k, m]
+        goal = (2 * solved[every, surest]).round() / 2
+        step = torch.where(open_, (goal - solved[every, surest]) / variance.clamp(min=TINY), 0.0)
+        solved = solved + column * step.unsqueeze(1)
+        solved[every, surest] = torch.where(open_, goal, solved[every, surest])
+        lost = column.unsqueeze(2) * column.unsqueeze(1) / variance.clamp(min=TINY)[:, None, None]
+        covariance = covariance - torch.where(open_[:, None, None], lost, 0.0)
+        left[every, surest] = False
+    # Solving for the rest has moved what was rounded before by the last bits.
+    rounded: Tensor = torch.where(halves, (2 * solved).round() / 2, solved)
+    return rounded
