@@ -27,9 +27,10 @@ MOST_COMPLEX = 64
 """Functions of this complexity and above share the last place."""
 MOST_DESCRIBED = 100
 """Formulas whose descriptions are kept, so that the memory of a long run stays bounded."""
+FEW_NUMBERS = 6
+"""Formulas of more numbers are touched at the end alone: it takes long, and hardly one of them is a simple number."""
 BY_LUCK = 10.0
-"""How much shorter than that of a constant the description of a formula must be, as a log likelihood: on rows without a
-law, one table in fifty has a formula that is."""
+"""How much shorter than that of a constant the description of a formula must be, as a log likelihood."""
 TOUCHED = 8.0
 """By how much a description may be longer than the shortest for its numbers to be touched; as a log likelihood."""
 ODD_NUMBER = 4.0
@@ -82,13 +83,12 @@ class Archive:
 
     def _touch(self, candidate: Candidate) -> None:
         """Give numbers their last touch where the formula may then be the best: a simple number is a shorter word."""
-        known = self._described.get(candidate.tree)
-        if known is None or candidate.errors or not candidate.tree.fitted or candidate.figures.exact:
-            return
-        inexact, shortest = min(told for told, _ in self._described.values())
-        if not inexact or known[0][1] > shortest + TOUCHED:
-            return
-        self.add(tidied(self.problem, candidate, self.output))
+        told, _ = self._described.get(candidate.tree, (None, None))
+        few = 0 < len(candidate.tree.fitted) <= FEW_NUMBERS and not candidate.errors
+        if told is not None and few and not candidate.figures.exact:
+            inexact, shortest = min(one for one, _ in self._described.values())
+            if inexact and told[1] <= shortest + TOUCHED:
+                self.add(tidied(self.problem, candidate, self.output))
 
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it improves on those of its complexity, or is described in few words."""
@@ -156,8 +156,8 @@ class Archive:
             described = admissible((one for _, one in self._described.values()), self._kept.values())
             shortest = min(described, key=lambda one: self._described[one.tree][0], default=None)
             self._shortest = None if shortest is None else self._described[shortest.tree][0]
-            lucky = self._by_luck()
-            self._best = lucky or choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
+            chosen = choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
+            self._best = self._by_luck() or chosen
         return self._best
 
     def _by_luck(self) -> Candidate | None:

@@ -49,12 +49,22 @@ class PackGroup(click.Group):
         return command
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from occamkit.kernel import kernel  # what shows nothing else starts without it
+
+        click.echo(f"occamkit, version {__version__}, {kernel().name} kernel")
+        ctx.exit()
+
+
 @click.group(
     cls=PackGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     commands=OWN,
 )
-@click.version_option(__version__, prog_name="occamkit")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Show the version."
+)
 def cli() -> None:
     """Turn data into formulas.
 

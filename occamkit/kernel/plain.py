@@ -63,14 +63,14 @@ class Machine:
         """Improve what is given, and the best two of what is drawn."""
         program, count = job.program, job.program.constants
         given = [math.nan] * count if job.given is None else [float(one) for one in job.given]
-        known = job.given is not None and not any(map(math.isnan, given))
+        unknown = sum(map(math.isnan, given))
         tried: list[tuple[float, list[float]]] = []
-        if known or not count:
+        if not unknown:
             tried.append(self._improved(program, given, effort))
         random = Random(job.seed)
         starts: list[tuple[float, list[float]]] = []
-        for _ in range(min(6 + 6 * count, effort.starts) if job.seed and count else 0):
-            drawn = [math.nan] * count if known else list(given)
+        for _ in range(min(6 + 6 * unknown, effort.starts) if job.seed and unknown else 0):
+            drawn = list(given)
             starts.append((self._square(program, drawn, random), drawn))
         best = sorted((one for one in starts if one[0] < math.inf), key=lambda one: one[0])[:2]
         tried += [self._improved(program, start, effort) for _, start in best]

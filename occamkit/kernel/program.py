@@ -82,7 +82,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Job:
-    """A program to fit: from given constants, from drawn ones if there is a seed, or from both.
+    """A program to fit from given constants, or with a seed from drawn ones.
 
     Of given constants, those that are NaN are drawn, and the others kept for a start.
     """

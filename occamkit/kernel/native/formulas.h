@@ -103,7 +103,7 @@ static void NAME(draw_sum)(Machine *m, const double **terms, int count, int firs
 static int NAME(apply)(Machine *m, int op, int argument, const double **top, int first, double *constants, int *used) {
     int64_t n = m->n;
     const double *x = *top;
-    double *value = take(m), *slope = m->slopes ? take(m) : value;
+    double *value = take(m), *slope = m->slopes || op == OUTSIDE ? take(m) : value;
     if (op == EXP) {
         FOR_FOURS(i, n) AT(value, i) = NAME(exp4)(IN(x, i));
         slope = value;
@@ -334,20 +334,20 @@ static double NAME(fit_one)(Machine *m, const Table *t, const int32_t *code, dou
                             uint64_t seed, int given) {
     int count = code[2];
     double best = INFINITY, found[MOST_CONSTANTS], start[2][MOST_CONSTANTS], worth[2] = {INFINITY, INFINITY};
-    int known = given;
+    int unknown = 0;
     for (int k = 0; k < count; k++) {
         if (!given) constants[k] = NAN;
-        known = known && !isnan(constants[k]);
+        unknown += isnan(constants[k]);
     }
-    if (known || !count) {
+    if (!unknown) {
         memcpy(found, constants, count * sizeof(double));
         best = NAME(improve)(m, t, code, found, effort->steps, effort->least);
     }
-    int draws = seed && count ? 6 + 6 * count : 0;
+    int draws = seed && unknown ? 6 + 6 * unknown : 0;
     m->random = seed;
     for (int i = 0; i < (draws < effort->starts ? draws : effort->starts); i++) {
         double drawn[MOST_CONSTANTS];
-        for (int k = 0; k < count; k++) drawn[k] = known ? NAN : constants[k];
+        memcpy(drawn, constants, count * sizeof(double));
         m->draws = 1;
         double square = NAME(value)(m, t, code, drawn);
         m->draws = 0;

@@ -16,6 +16,8 @@ from occamkit import Primitive, SearchProblem, traits
 from occamkit.kernel import Numbers, Offset, Op
 
 POINTS = torch.tensor([0.37, 0.81, 1.3, 1.9, 2.6], dtype=torch.float64)
+STEP = 6e-6
+"""The step of a central difference: the cube root of the rounding of a double."""
 KNOWN = ((Op.EXP, torch.exp), (Op.LOG, torch.log), (Op.SIN, torch.sin), (Op.COS, torch.cos), (Op.TANH, torch.tanh))
 
 
@@ -91,11 +93,11 @@ class Called:
         self._functions = tuple(functions)
 
     def __call__(self, which: int, x: Numbers) -> tuple[Numbers, Numbers]:
-        """Return values and slopes [n]; NaN where a primitive fails."""
-        at = torch.from_numpy(x.copy()).requires_grad_()
+        """Return values and slopes [n]; NaN where a primitive fails. One call for both is quicker than a gradient."""
+        step = STEP * np.maximum(1.0, np.abs(x))
         try:
-            values = self._functions[which].primitive.call(at)
-            (slopes,) = torch.autograd.grad(values.sum(), at)
-        except Exception:  # noqa: BLE001 without values or slopes there is nothing to fit
+            values = self._functions[which].primitive.call(torch.from_numpy(np.stack([x, x + step, x - step])))
+        except Exception:  # noqa: BLE001 without values there is nothing to fit
             return np.full_like(x, np.nan), np.full_like(x, np.nan)
-        return values.detach().numpy(), slopes.numpy()
+        here, above, below = values.detach().numpy()
+        return here, (above - below) / (2 * step)

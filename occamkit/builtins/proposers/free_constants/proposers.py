@@ -21,6 +21,7 @@ from occamkit.builtins.proposers.free_constants.rows import Rows, views
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
 from occamkit.builtins.proposers.free_constants.write import Writer
+from occamkit.description import odd_numbers
 from occamkit.graph import product
 from occamkit.kernel import Numbers
 
@@ -148,9 +149,8 @@ class ViewSearch:
             if one.formula not in self._pruned:
                 self._pruned.add(one.formula)
                 self._pruned.add(pruned(self.race, one).formula)
-        for one in self.race.levels.ranked(SETTINGS.proposed):
-            if one.formula not in self._shown:
-                self._shown.add(one.formula)
-                tree = self.writer.tree(one)
-                if tree is not None:
-                    yield tree
+        fresh = [one for one in self.race.levels.ranked(SETTINGS.proposed) if one.formula not in self._shown]
+        self._shown.update(one.formula for one in fresh)
+        trees = [tree for one in fresh if (tree := self.writer.tree(one)) is not None]
+        # Of several exact ones the first ends the search: that with the fewest numbers that mean nothing.
+        yield from sorted(trees, key=odd_numbers) if best.left < SETTINGS.exact else trees

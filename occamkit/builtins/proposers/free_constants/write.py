@@ -7,19 +7,25 @@ those that belong to each other are put together: exp(a + b·x) is a factor and 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from occamkit import Apply, Expression, Leaf
+from occamkit import Apply, Expression, Leaf, Product, Sum
 from occamkit.builtins.proposers.free_constants.changes import first_is_one
 from occamkit.builtins.proposers.free_constants.functions import UnaryFunction
 from occamkit.builtins.proposers.free_constants.levels import Fitted
 from occamkit.builtins.proposers.free_constants.rows import Rows
-from occamkit.builtins.proposers.free_constants.skeleton import FREE, POWER, VARIABLE, Factor, Grammar, Product
-from occamkit.graph import Power, product, weighted_sum
+from occamkit.builtins.proposers.free_constants.settings import SETTINGS
+from occamkit.builtins.proposers.free_constants.skeleton import FREE, POWER, VARIABLE, Factor, Grammar
+from occamkit.builtins.proposers.free_constants.skeleton import Product as Factors
+from occamkit.graph import Monomial, Power, product, recognised, snapped, weighted_sum
 from occamkit.kernel import Offset, Op
 
+LAST_DIGITS = 1e-11
+"""Rounding of numbers in an exact formula."""
+MOST_OUTSIDE = 200.0
+"""The largest logarithm of a factor that is taken out of a power."""
 LARGEST = 600.0
 """The largest logarithm of a factor that is taken out of an exponential."""
 
@@ -58,8 +64,10 @@ class Writer:
         if not all(math.isfinite(one) for one in (level, *(weight for weight, _ in terms))):
             return None
         scale = self._rows.level
+        level = 0.0 if abs(level) < LAST_DIGITS else level
         whole = weighted_sum(scale * level, [(scale * weight, tree) for weight, tree in terms])
-        return product(1.0, [(whole, 1), *self._rows.view.front])
+        tree = product(1.0, [(whole, 1), *self._rows.view.front])
+        return _plain(tree) if found.left < SETTINGS.exact else tree
 
     def _collected(self, offset: float, weights: list[float], written: list[list[Written]]) -> tuple[float, Terms]:
         """Return offset and weighted terms in the user's units."""
@@ -71,7 +79,7 @@ class Writer:
             terms.append((value, product(1.0, [(one.tree, one.power) for one in factors if one.tree is not None])))
         return offset, terms
 
-    def _product(self, factors: Product, centred: bool, numbers: Iterator[float]) -> list[Written]:
+    def _product(self, factors: Factors, centred: bool, numbers: Iterator[float]) -> list[Written]:
         alone = len(factors) == 1
         return [self._factor(one, centred and alone, alone, numbers) for one in factors]
 
@@ -128,11 +136,35 @@ class Writer:
         return Written(Apply(function.primitive, (weighted_sum(level, terms),)), sign=sign)
 
 
+def _plain(tree: Expression) -> Expression:
+    """Return an exact formula without the last digits that rounding has left in its numbers."""
+
+    def shown(node: Expression, below: Sequence[Expression]) -> Expression:
+        if isinstance(node, Product):
+            factors = [(one, _power_of(power)) for one, (_, power) in zip(below, node.factors, strict=True)]
+            return product(recognised(node.coefficient, LAST_DIGITS), factors)
+        if isinstance(node, Sum):
+            offset, *weights = (recognised(value, LAST_DIGITS) for value in node.own_fitted)
+            return weighted_sum(offset, zip(weights, below, strict=True))
+        return node.rebuilt(below, node.own_fitted)
+
+    def walk(node: Expression) -> Expression:
+        return node if isinstance(node, Monomial) else shown(node, [walk(one) for one in node.below])
+
+    return walk(tree)
+
+
+def _power_of(power: Power) -> Power:
+    return power if isinstance(power, Fraction) else snapped(float(power), LAST_DIGITS)
+
+
 def _power(level: float, terms: Terms, power: Power, sign: float) -> Written:
     """Write (level + terms)^power with the first weight in front."""
     whole = float(power).is_integer()
     first = terms[0][0]
     scale = abs(first) if not whole else first
+    if abs(float(power) * math.log(abs(scale))) > MOST_OUTSIDE:
+        scale = 1.0  # what would stand in front is beyond what a double holds, though the product is not
     base = weighted_sum(level / scale, [(weight / scale, tree) for weight, tree in terms])
     if not whole and sign < 0:
         base = weighted_sum(-level / scale, [(-weight / scale, tree) for weight, tree in terms])

@@ -59,7 +59,7 @@ def links(view: OutputView) -> list[Link]:
 
     Noise may have put rows where the inverse is none: it is asked of most of them, and nearly is enough.
     """
-    found = [Link(None, view.target)]
+    found = []
     for link in view.inverses():
         assert link.primitive is not None
         near = (link.primitive.call(link.target) - view.target).abs() < NEARLY * view.target.std()
@@ -94,7 +94,7 @@ def _fitted(view: OutputView, pool: Pool, expressions: int) -> Found:
         yield from _around(table, pool, None)
         tables.append(table)
     for table in tables:
-        for link in links(view)[1:]:
+        for link in links(view):
             yield from _around(table, pool, link.primitive)
     for table in tables:
         yield from table.library.grow(WIDE)
