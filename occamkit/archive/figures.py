@@ -29,8 +29,7 @@ class Figures:
     """How a function does on each part of the rows; parts without rows are left out.
 
     loss: what is missing to a perfect fitness, as a part of it: the task's own measure of error.
-    relative: the root mean square error as a part of the target's spread on the rows to train on. rounding: what the
-    digits of the target leave of the spread, in the same measure; nothing better can be told.
+    relative: the root mean square error as a part of the target's spread. rounding: what its digits leave of that.
     undefined: how many rows it is undefined on. wrong: how many rows it misses by more than rounding.
     """
 

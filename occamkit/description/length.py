@@ -2,9 +2,8 @@
 
     length = (n - k)/2 · log(mean square error) + price · cost + log(n)/2 · k + digits that cancel
 
-for n rows and k fitted numbers. The error is a part of the target's variance; below `NOTHING_LEFT` it is rounding, and
-nothing is gained any more. Numbers meet as many rows for nothing, whatever the law is: only what is left of the rows
-speaks for a formula, as it does in the likelihood of a model whose numbers are integrated out.
+for n rows and k fitted numbers, which meet k rows for nothing: only the others speak for a formula. The error is a part
+of the target's variance; below `NOTHING_LEFT` it is rounding, and nothing is gained any more.
 """
 
 from __future__ import annotations

@@ -39,6 +39,8 @@ def fold_tree(tree: Expression, leaf: Callable[[Leaf], Any], combine: Combine) -
     below = [fold_tree(argument, leaf, combine) for argument in tree.below]
     if isinstance(tree, Apply):
         return combine(tree.primitive, below)
+    if not below:  # a number alone is so many times one
+        return combine(_closed("product", 1, product, True), [leaf(Leaf("1", 1.0))])
     if isinstance(tree, Product):
         raised = [
             state if exponent == 1 else combine(_raised(exponent), [state])

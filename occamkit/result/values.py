@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -44,7 +44,7 @@ class Found:
     complexity: float
     log_q: float | None
     logic: str | None = None
-    inputs: tuple[str, ...] = ()
+    inputs: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,6 @@ def _found(
             complexity=candidate.complexity,
             log_q=candidate.log_q if math.isfinite(candidate.log_q) else None,
             logic=show_logic(logic) if logic is not None else None,
-            inputs=tree.inputs,
+            inputs=list(tree.inputs),
         )
     return shown[key]

@@ -26,7 +26,7 @@ from occamkit.train.trainer import Step, Trainer
 
 Best = Sequence[Candidate | None]
 
-DRAWING, EVALUATING = 1_200, 6
+DRAWING, EVALUATING = 250, 6
 """Numbers computed for each function that is drawn, and for each row of one that is new: measured in CPU seconds beside
 those of libraries."""
 

@@ -53,7 +53,9 @@ def test_a_task_chooses_its_proposers(registry: Registry) -> None:
     with pytest.raises(TaskError, match="proposers"):
         problem(registry, proposers=[])
     names = [choice.name for choice in problem(registry).spec.proposers]
-    assert names == [f"occamkit:{name}" for name in ("parity", "monomial", "enumerate", "join", "fit", "network")]
+    assert names == [
+        f"occamkit:{name}" for name in ("parity", "monomial", "enumerate", "join", "free-constants", "fit", "network")
+    ]
 
 
 PACK = """

@@ -17,7 +17,7 @@ from occamkit.builtins.proposers.exact.power_inputs import power_inputs
 from occamkit.builtins.proposers.exact.tables import Table, TableSlice, ingredients, input_groups
 from occamkit.builtins.proposers.exact.view import OutputView
 from occamkit.builtins.proposers.noisy.polynomials import thinned
-from occamkit.builtins.proposers.noisy.rounding import solve_and_round
+from occamkit.builtins.proposers.noisy.shortlist import solve_and_round
 from occamkit.graph import Leaf, product
 from occamkit.search import search
 from occamkit.task.problem import Problem

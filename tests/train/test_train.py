@@ -246,7 +246,7 @@ def test_the_result_is_what_the_design_says(registry: Registry) -> None:
     assert set(output) == {"name", "best", "likeliest", "front"}
     assert set(output["best"]) == {
         "expression", "written", "latex", "proposer", "constants", "unit", "recurrence", "fitness", "score", "mse",
-        "r2", "complexity", "log_q", "errors", "form", "relation", "solved", "undefined",
+        "r2", "complexity", "log_q", "errors", "form", "relation", "solved", "undefined", "inputs",
     }  # fmt: skip
     assert output["best"]["expression"] == "sin(3*x + 2)"
     assert set(output["best"]["mse"]) == {"train", "valid", "test"}

@@ -65,6 +65,19 @@ class FormulaPlan:
         yield from map(_alone, two)
         yield from self._later(one, two, cross)
 
+    def more(self, formula: Sum) -> Items:
+        """Yield a formula with every small term added to it, and with every small factor."""
+        one = self._one()
+        offset, products = formula
+        for term in ((factor,) for factor in (*self._monomials, *one)):
+            yield offset, (*products, term)
+        for place, product in enumerate(products):
+            for factor in (*self._monomials, *one):
+                yield offset, (*products[:place], (*product, factor), *products[place + 1 :])
+        for left in self._monomials:
+            for right in one:
+                yield offset, (*products, (left, right))
+
     def _straight(self) -> Items:
         """Yield models that need no search: lines, products of powers, and sums of one function of each input."""
         inputs = self._variables

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Annotated, ClassVar
 
 from annotated_types import Ge
+from torch import Tensor
 
 from occamkit import Expression, Milestone, Proposal, SearchBudget, SearchProblem
 from occamkit.builtins.proposers.free_constants.changes import Changes, Memory
@@ -23,7 +24,7 @@ from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
 from occamkit.builtins.proposers.free_constants.write import Writer
 from occamkit.description import odd_numbers
 from occamkit.graph import product
-from occamkit.kernel import Numbers
+from occamkit.kernel import Numbers, Offset
 
 Items = Iterator[Proposal | Milestone | None]
 
@@ -69,7 +70,12 @@ class OutputSearch:
         self.searches: list[ViewSearch] = []
 
     def items(self) -> Items:
-        """Yield proposals, and None after each batch; the mean comes first, so that there is always an answer."""
+        """Yield proposals, and None after each batch; the mean comes first, so that there is always an answer.
+
+        Bits are left to those that know logic.
+        """
+        if _bits(self._problem.columns) and _bits(self._problem.targets[self.output]):
+            return
         yield Proposal(product(float(self._problem.targets[self.output].mean()), []), self.output)
         for view in views(self._problem, self.output):
             rows = Rows.of(self._problem, self.output, view)
@@ -77,9 +83,17 @@ class OutputSearch:
                 self.searches.append(ViewSearch(self._problem, rows, self._budget, self._numbers))
         going = [one.found() for one in self.searches]
         while going:
-            for found in going:
-                yield from (Proposal(tree, self.output) for tree in next(found))
+            for found in list(going):
+                trees = next(found, None)
+                if trees is None:
+                    going.remove(found)
+                    continue
+                yield from (Proposal(tree, self.output) for tree in trees)
                 yield None
+
+
+def _bits(values: Tensor) -> bool:
+    return bool(((values == 0) | (values == 1)).all())
 
 
 class ViewSearch:
@@ -90,24 +104,42 @@ class ViewSearch:
         self.grammar = Grammar(functions_of(problem), [bool(one) for one in rows.signs], rows.view.plain)
         self.race = Race(self.grammar, rows, budget.spend, problem.seed)
         self.writer = Writer(self.grammar, rows)
+        self._plan = FormulaPlan(self.grammar, problem.seed)
         self._shown: set[Sum] = set()
         self._pruned: set[Sum] = set()
         self._next = 0
         self._memories: dict[Fitted, Memory] = {}
 
     def found(self) -> Iterator[list[Expression]]:
-        """Yield what is new among the best after each batch, without an end."""
-        plan, changed = iter(FormulaPlan(self.grammar, self._seed)), self._changed()
+        """Yield what is new among the best after each batch, until long nothing better was found."""
+        plan, changed, more = iter(self._plan), self._changed(), self._more()
         going, batches = True, 0
         while True:
             batch = list(islice(plan, SETTINGS.batch)) if going else []
             going = bool(batch)
             self.race.run([(one, None) for one in batch])
-            # Once there is something worth changing, half of the work goes to changes of it.
+            # Once there is something worth changing, most of the work goes to changes of it and additions to it.
             if not going or batches > SETTINGS.planned:
                 self.race.run(list(islice(changed, SETTINGS.batch)))
+            if not going or batches > SETTINGS.alone:
+                self.race.run(list(islice(more, SETTINGS.batch)))
             batches += 1
             yield list(self._told())
+            if not going and self.race.fitted > max(SETTINGS.patience, SETTINGS.stale * self.race.improved):
+                return
+
+    def _more(self) -> Iterator[tuple[Sum, Numbers | None]]:
+        """Yield the shortest formulas with something more, those that were not the shortest before first."""
+        done: set[Sum] = set()
+        while True:
+            best = next((one for one in self.race.levels.ranked(SETTINGS.pruned) if one.formula not in done), None)
+            if best is None:
+                return
+            done.add(best.formula)
+            for larger in self._plan.more((Offset.ONE, best.formula[1])):
+                formula = self.grammar.tidy(*larger)
+                if formula is not None:
+                    yield formula, self._memory(best).recall(formula)
 
     def _changed(self) -> Iterator[tuple[Sum, Numbers | None]]:
         changes, draw = Changes(self.grammar, self._seed), random.Random(self._seed)

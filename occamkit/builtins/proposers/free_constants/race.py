@@ -45,7 +45,7 @@ class Race:
         self._met: set[Sum] = set()
         self._called = Called(grammar.functions)
         self._kernel = kernel()
-        self.fitted = 0
+        self.fitted = self.improved = 0
 
     def _fit(self, table: int, runners: Sequence[Runner], effort: Effort, seeds: Sequence[int]) -> list[ProgramFit]:
         jobs = [
@@ -124,5 +124,8 @@ class Race:
         return Fitted(runner.formula, runner.program, runner.cost, runner.fit, told, looks)
 
     def keep(self, runner: Runner) -> Fitted | None:
-        found = self.of(runner)
-        return found if self.levels.add(found) else None
+        found, before = self.of(runner), self.levels.best
+        kept = found if self.levels.add(found) else None
+        if self.levels.best is not before:
+            self.improved = self.fitted
+        return kept

@@ -13,10 +13,11 @@ class FreeConstantsSettings:
     is nothing to fit (fewest_rows). near_zero: an input nearer to zero than this part of its spread has no logarithm.
 
     Formulas: fitted at a time (batch), kept on each level (kept), made simpler (pruned), shown (proposed). passes: by
-    how many times a formula may be worse than the worst on its level, on the rows of each look. planned: batches of the
-    plan before formulas are changed. twice: how often two changes are made at once. rivals: of how many a parent is the
-    shortest, or the nearest. remembered: parents whose numbers are at hand. seldom: what was fitted grows by this
-    between one time that the best are shown and the next. exact: the part of the variance that is rounding.
+    how many times a formula may be worse than the worst on its level, on the rows of each look. planned, alone: batches
+    of the plan before formulas are changed, and before something is added to the best. twice: how often two changes are
+    made at once. rivals: of how many a parent is the shortest, or the nearest. remembered: parents whose numbers are at
+    hand. seldom: what was fitted grows by this between one time that the best are shown and the next. exact: the part
+    of the variance that is rounding. patience, stale: fits, at least and for each until the last gain, before the end.
     """
 
     rows: tuple[int, int] = (64, 200)
@@ -29,9 +30,12 @@ class FreeConstantsSettings:
     pruned: int = 12
     proposed: int = 12
     planned: int = 20
+    alone: int = 60
     twice: float = 0.2
     rivals: tuple[int, int] = (7, 4)
     remembered: int = 5_000
+    patience: int = 20_000
+    stale: float = 4.0
     exact: float = 1e-24
     seldom: float = 1.3
 

@@ -21,8 +21,7 @@ from occamkit.description import fitted_numbers
 
 GROUPS = (4, 14)
 WIDE, PAIRED_WIDE = 40_000, 10_000
-SHOWN = 8
-POLISHED, REFINED, PROPOSED = 12, 30, 20
+SHOWN, POLISHED, REFINED, PROPOSED = 8, 12, 30, 20
 POLYNOMIAL_POWERS = (1, -1, 2, -2)
 NEARLY, MOST_ROWS = 0.1, 0.7
 """Under noise, an inverse that is wrong by less than this part of the spread on this part of the rows is one."""
