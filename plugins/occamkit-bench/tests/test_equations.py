@@ -112,3 +112,26 @@ def test_groups_are_asked_for_where_there_are_units():
     assert FALL.task(1.0, 0.0, (), 4, "monomial")["search"]["groups"] == 4
     assert FALL.task(1.0, 0.0, (), 4, "monomial")["fitness"]["scale"] == "monomial"
     assert without_units(FALL).task(1.0, 0.0, (), 4)["search"]["groups"] == 0
+
+
+@pytest.mark.parametrize(
+    ("found", "recovered"),
+    [
+        ("1.3*x**2.1 + 0.4", True),  # numbers and exponents may be anything
+        ("1.3*x**2 + 0.4", False),
+        ("2*sqrt(x) + 7*x**3", False),
+    ],
+)
+def test_of_a_law_the_form_alone_must_be_right(found, recovered):
+    verdict = judge(found, "1.7*x**2.3 + 0.2", RANGES, PRIMITIVES, noisy=True, form_only=True)
+    assert verdict.recovered is recovered
+    assert verdict.r2 < 1
+
+
+def test_every_law_is_a_task_with_values():
+    laws = room.laws()
+    assert len(laws) >= 40
+    assert len({one.name for one in laws}) == len(laws)
+    for one in laws:
+        verdict = judge(one.formula, one.formula, one.ranges, PRIMITIVES, noisy=False)
+        assert verdict.inside == 0, one.name

@@ -42,7 +42,7 @@ class Race:
     def __init__(self, grammar: Grammar, rows: Rows, spend: Callable[[int], None], seed: int) -> None:
         self.grammar, self.rows, self._spend, self._seed = grammar, rows, spend, seed
         self.levels = Levels(rows.count, rows.tables[-1].square / rows.spread)
-        self._met: set[Sum] = set()
+        self._met: set[int] = set()  # hashes: a million formulas would not fit
         self._called = Called(grammar.functions)
         self._kernel = kernel()
         self.fitted = self.improved = 0
@@ -61,8 +61,8 @@ class Race:
         """Return formulas that were not met before, ready to run."""
         runners = []
         for formula, given in formulas:
-            if formula not in self._met:
-                self._met.add(formula)
+            if hash(formula) not in self._met:
+                self._met.add(hash(formula))
                 made = self.grammar.program(formula)
                 if made is not None and made[0].constants + made[0].terms + 1 < self.rows.count:
                     runners.append(Runner(formula, *made, given))

@@ -33,6 +33,8 @@ WIDTH = len(POWERS) + 2
 CENTRED, LOGARITHM = WIDTH - 2, WIDTH - 1
 COLUMN = {power: place for place, power in enumerate(POWERS)}
 MOST_FACTORS, MOST_TERMS, MOST_DEPTH = 6, 8, 3
+MOST_REMEMBERED = 100_000
+"""Parts whose programs are at hand: some tens of megabytes."""
 
 Factor = tuple[Any, ...]
 Product = tuple[Factor, ...]
@@ -170,6 +172,9 @@ class Grammar:
         key = (factor, centred)
         found = self._parts.get(key)
         if found is None:
+            if len(self._parts) > MOST_REMEMBERED:
+                for cache in (self._parts, self._products, self._tidied):
+                    cache.clear()
             found = self._parts[key] = self._part(factor, centred)
         return found
 
