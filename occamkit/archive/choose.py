@@ -92,7 +92,8 @@ def plainest(problem: Problem, front: Sequence[Candidate], output: int) -> Candi
         worse = squares - best
         deviation = worse.std() / worse.numel() ** 0.5
         by_chance = worse.mean() <= SETTINGS.clearly * deviation  # false where a row is undefined
-        if bool(by_chance) and bool(squares.mean() <= SETTINGS.most_worse * best.mean()):
+        near = SETTINGS.much_better * candidate.choice[0] <= last.choice[0]  # by what the task is after
+        if near and bool(by_chance) and bool(squares.mean() <= SETTINGS.most_worse * best.mean()):
             return candidate
     return last
 
