@@ -19,8 +19,7 @@ from occamkit.builtins.proposers.noisy.space import Space, space
 from occamkit.builtins.proposers.noisy.tolerant import PAIRED, draft, screen
 from occamkit.description import fitted_numbers
 
-GROUPS = (4, 14)
-WIDE, PAIRED_WIDE = 40_000, 10_000
+GROUPS, WIDE, PAIRED_WIDE = (4, 14), 40_000, 10_000
 SHOWN, POLISHED, REFINED, PROPOSED = 8, 12, 30, 20
 POLYNOMIAL_POWERS = (1, -1, 2, -2)
 NEARLY, MOST_ROWS = 0.1, 0.7
