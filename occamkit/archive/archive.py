@@ -41,7 +41,7 @@ def tidied(problem: Problem, candidate: Candidate, output: int) -> Candidate:
     """Return the candidate with its fitted constants at their best, once and for all."""
     if candidate.errors or not candidate.tree.fitted:
         return candidate
-    tidy_one = tidy(problem, candidate.tree, output)
+    tidy_one = tidy(problem, candidate.tree, output, candidate.figures.of_values)
     figures = figures_of(problem, tidy_one.tree, output)
     if figures.loss["train"] > MOST_LOST * candidate.figures.loss["train"] + ROUNDING_LOST:
         # Least squares are not what every fitness is after: a robust one passes over rows that pull at them.
@@ -131,7 +131,8 @@ class Archive:
             return False, cost(tree) + ODD_NUMBER * odd_numbers(tree)
         sizes = {part: self.problem.dataset.part(part)[1].shape[1] for part in ("train", "valid")}
         rows = sum(sizes.values())
-        left = sum(count * candidate.figures.relative[part] ** 2 for part, count in sizes.items() if count) / rows
+        errors = candidate.figures.errors
+        left = sum(count * errors[part] ** 2 for part, count in sizes.items() if count) / rows
         digits = wasted_digits(tree, self.judge.problem.named)
         return True, length(max(left, candidate.figures.rounding**2), rows, *words(tree), digits)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from occamkit.fit import noise
 from occamkit.graph import Expression
 from occamkit.protocols import Fitness
 from occamkit.task.data.dataset import Part
@@ -30,6 +31,7 @@ class Figures:
 
     loss: what is missing to a perfect fitness, as a part of it: the task's own measure of error.
     relative: the root mean square error as a part of the target's spread. rounding: what its digits leave of that.
+    proportional: the same with errors taken as parts of values; absent where that has no meaning; see `fit.noise`.
     undefined: how many rows it is undefined on. wrong: how many rows it misses by more than rounding.
     """
 
@@ -37,6 +39,7 @@ class Figures:
     mse: dict[str, float] = field(default_factory=dict)
     r2: dict[str, float] = field(default_factory=dict)
     relative: dict[str, float] = field(default_factory=dict)
+    proportional: dict[str, float] = field(default_factory=dict)
     undefined: dict[str, int] = field(default_factory=dict)
     wrong: dict[str, int] = field(default_factory=dict)
     rounding: float = EXACT
@@ -49,6 +52,16 @@ class Figures:
         """
         part = "valid" if "valid" in self.mse else "train"
         return self.loss[part], float(f"{self.relative[part] ** 2:.9g}")  # beyond nine digits it is rounding
+
+    @property
+    def of_values(self) -> bool:
+        """Whether errors are likelier to be a part of the value than the same on all rows."""
+        return self.proportional.get("train", math.inf) < self.relative["train"]
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The root mean square errors under the likelier model of errors."""
+        return self.proportional if self.of_values else self.relative
 
     @property
     def exact(self) -> bool:
@@ -72,6 +85,8 @@ def figures_with(problem: Problem, output: int, predict: Predictor) -> Figures:
     scale = problem.dataset.output_scale(output)
     spread, rounding = _spread(scale.declared(problem.dataset.part("train")[1][output]))
     figures = Figures(rounding=rounding)
+    known = torch.cat([problem.dataset.part(part)[1][output] for part in PARTS[:2]])
+    size = noise.size_of(scale.declared(known))
     for part in PARTS:
         inputs, outputs = problem.dataset.part(part)
         targets = outputs[output]
@@ -79,7 +94,11 @@ def figures_with(problem: Problem, output: int, predict: Predictor) -> Figures:
             continue
         predicted = predict(inputs).expand_as(targets)
         figures.loss[part] = _loss(problem.fitness, predicted, targets)
-        _enter(figures, part, scale.declared(predicted) - scale.declared(targets), scale.declared(targets), spread)
+        error = scale.declared(predicted) - scale.declared(targets)
+        _enter(figures, part, error, scale.declared(targets), spread)
+        if size is not None:
+            left = float((error / scale.declared(targets)).square().mean()) ** 0.5
+            figures.proportional[part] = left * size / spread if math.isfinite(left) else math.inf
     return figures
 
 

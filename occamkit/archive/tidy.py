@@ -14,6 +14,7 @@ from torch import Tensor
 
 from occamkit.archive.figures import DIGITS
 from occamkit.fit.linear import standard_errors
+from occamkit.fit.noise import proportional
 from occamkit.fit.trees import fit_tree, model_of, structural
 from occamkit.graph import Expression
 from occamkit.graph.numbers import likely
@@ -40,13 +41,17 @@ class Tidied:
     errors: tuple[float | None, ...]
 
 
-def tidy(problem: Problem, tree: Expression, output: int) -> Tidied:
-    """Fit the constants of a formula on all training rows, make them simple, and say how well they are known."""
+def tidy(problem: Problem, tree: Expression, output: int, of_values: bool = False) -> Tidied:
+    """Fit the constants of a formula on all training rows, make them simple, and say how well they are known.
+
+    of_values: whether errors are parts of values.
+    """
     if not tree.fitted:
         return Tidied(tree, ())
     inputs, targets = problem.dataset.part("train")
     columns = dict(zip((one.name for one in problem.dataset.variables), inputs, strict=True))
-    task = _Fitting(tree, columns, targets[output])
+    weights = proportional(targets[output]) if of_values else None
+    task = _Fitting(tree, columns, targets[output], torch.ones_like(targets[output]) if weights is None else weights)
     found = task.fitted(tree.fitted, structural(tree))
     if not math.isfinite(found.error):
         return Tidied(tree, tuple(None for _ in tree.fitted))
@@ -73,15 +78,17 @@ class _Found:
 
 @dataclass(frozen=True)
 class _Fitting:
-    """One formula to be fitted to a target [n]."""
+    """One formula to be fitted to a target [n]; weights: factors of errors [n]."""
 
     tree: Expression
     columns: Mapping[str, Tensor]
     target: Tensor
+    weights: Tensor
 
     def fitted(self, start: Sequence[float], fixed: frozenset[int] = frozenset()) -> _Found:
         """Fit from a start, some constants fixed."""
-        tree, error = fit_tree(self.tree.with_constants(start), self.columns, self.target, fixed, _ITERATIONS)
+        tree = self.tree.with_constants(start)
+        tree, error = fit_tree(tree, self.columns, self.target, fixed, _ITERATIONS, self.weights)
         return _Found(tree.fitted, fixed, error)
 
     def deviations(self, found: _Found) -> list[float]:
@@ -96,7 +103,7 @@ class _Fitting:
 
     def slopes(self, found: _Found) -> tuple[list[int], Tensor, Tensor]:
         """Return which constants matter, the slopes by these at unit length [f, n], and their true lengths [f]."""
-        model = model_of(self.tree, self.columns, self.target, found.fixed)
+        model = model_of(self.tree, self.columns, self.weights, found.fixed)
         _, slopes = model.evaluate(self.target.new_tensor([found.constants]))
         size = slopes[0].norm(dim=1)
         free = torch.nonzero((size > 0) & torch.isfinite(size)).squeeze(1).tolist()

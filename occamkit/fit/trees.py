@@ -22,28 +22,33 @@ def structural(tree: Expression) -> frozenset[int]:
     )
 
 
-def model_of(tree: Expression, columns: Mapping[str, Tensor], target: Tensor, fixed: Collection[int]) -> Differences:
-    """Return a formula as a model for least squares; fixed constants have no slopes."""
+def model_of(tree: Expression, columns: Mapping[str, Tensor], weights: Tensor, fixed: Collection[int]) -> Differences:
+    """Return a formula times weights [n] as a model for least squares; fixed constants have no slopes."""
     free = torch.tensor([place not in fixed for place in range(tree.constant_count)])
 
     def values(constants: Tensor, _: Tensor) -> Tensor:
-        return tree.evaluate(columns, constants).expand(len(constants), target.numel())
+        return tree.evaluate(columns, constants).expand(len(constants), weights.numel()) * weights
 
     return Differences(values, torch.zeros(1, dtype=torch.int64), free)
 
 
 def fit_tree(
-    tree: Expression, columns: Mapping[str, Tensor], target: Tensor, fixed: Collection[int] | None, iterations: int
+    tree: Expression,
+    columns: Mapping[str, Tensor],
+    target: Tensor,
+    fixed: Collection[int] | None,
+    iterations: int,
+    weights: Tensor | None = None,
 ) -> tuple[Expression, float]:
     """Fit the numbers of a formula to a target [n] from where they are; return it with the squares that it leaves.
 
-    fixed: the places of numbers that stay as they are; None, those that are `structural`.
+    fixed: the places of numbers that stay as they are; None, those that are `structural`. weights: factors of errors.
     """
+    weights = torch.ones_like(target) if weights is None else weights
     kept = structural(tree) if fixed is None else fixed
     if len(kept) == tree.constant_count:
-        left = tree.evaluate(columns).expand_as(target) - target
+        left = (tree.evaluate(columns).expand_as(target) - target) * weights
         return tree, float(left.square().sum())
-    found: Fit = fit(
-        model_of(tree, columns, target, kept), target.new_tensor([tree.fitted]), target, Scaling(), iterations
-    )
+    model, start = model_of(tree, columns, weights, kept), target.new_tensor([tree.fitted])
+    found: Fit = fit(model, start, target * weights, Scaling(), iterations)
     return tree.with_constants(found.constants[0].tolist()), float(found.error)

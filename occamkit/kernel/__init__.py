@@ -1,4 +1,4 @@
-"""The kernel: fits formulas with free constants to columns, thousands in a second. It knows nothing of occamkit.
+"""The kernel: fits formulas with free constants to columns, thousands in a second. It knows no other room.
 
     program  programs of formulas, and the rows that they are fitted to
     native   the kernel in C, where it was built
@@ -16,6 +16,7 @@ import os
 from collections.abc import Sequence
 from typing import Protocol
 
+from occamkit.errors import UserError, did_you_mean
 from occamkit.kernel.native import Native, load
 from occamkit.kernel.plain import Plain
 from occamkit.kernel.program import (
@@ -51,6 +52,9 @@ __all__ = [
 ]
 
 
+NATIVE, PLAIN = Native.name, Plain.name
+
+
 class Kernel(Protocol):
     """What fits programs."""
 
@@ -65,6 +69,11 @@ class Kernel(Protocol):
 
 @functools.cache
 def kernel() -> Kernel:
-    """Return the fastest kernel that this machine has; with OCCAMKIT_KERNEL=plain, the one in numpy."""
-    library = None if os.environ.get("OCCAMKIT_KERNEL") == "plain" else load()
+    """Return the fastest kernel that this machine has, or the one that OCCAMKIT_KERNEL names: native or plain."""
+    wanted = os.environ.get("OCCAMKIT_KERNEL") or NATIVE
+    if wanted not in (NATIVE, PLAIN):
+        raise UserError(f"OCCAMKIT_KERNEL={wanted}: no such kernel{did_you_mean(wanted, (NATIVE, PLAIN))}")
+    library = load() if wanted == NATIVE else None
+    if library is None and os.environ.get("OCCAMKIT_KERNEL") == NATIVE:
+        raise UserError("OCCAMKIT_KERNEL=native: the kernel in C was not built here, or this machine cannot read it")
     return Plain() if library is None else Native(library)

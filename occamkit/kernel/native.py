@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,11 +41,21 @@ def load() -> ctypes.CDLL | None:
             try:
                 library = ctypes.CDLL(str(path))
                 library.occamkit_kernel_version.restype = ctypes.c_int64
-            except (OSError, AttributeError):
+                found = library.occamkit_kernel_version()
+            except (OSError, AttributeError) as error:
+                _unread(path, str(error))
+                return None
+            if found != _VERSION:
+                _unread(path, f"it is of version {found}, and {_VERSION} is needed")
                 return None
             library.occamkit_fit.restype = ctypes.c_int64
-            return library if library.occamkit_kernel_version() == _VERSION else None
+            return library
     return None
+
+
+def _unread(path: Path, reason: str) -> None:
+    again = "searches take longer; install occamkit again to build it anew"
+    warnings.warn(f"the kernel {path.name} cannot be used: {reason}; {again}", RuntimeWarning, stacklevel=3)
 
 
 class Native:

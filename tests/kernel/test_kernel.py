@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from itertools import islice
 
 import numpy as np
@@ -17,7 +18,9 @@ from occamkit.builtins.proposers.free_constants.functions import Called, functio
 from occamkit.builtins.proposers.free_constants.plan import FormulaPlan
 from occamkit.builtins.proposers.free_constants.rows import Rows, views
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar
+from occamkit.errors import UserError
 from occamkit.kernel import Effort, Job, Kernel, Offset, Op, Program, RowTable, sum_of
+from occamkit.kernel import kernel as made
 from occamkit.kernel.native import Native, load
 from occamkit.kernel.plain import Plain
 
@@ -41,6 +44,23 @@ def table(rows: int = 100, noise: float = 0.0) -> tuple[RowTable, np.ndarray]:
     x = draw.uniform(-1.7, 1.7, rows)
     y = 1.2 + 3.1 * np.exp(-0.5 * x) * np.sin(3.3 * x + 1.1) + noise * draw.standard_normal(rows)
     return RowTable.of(x[None], y), x
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="without a C compiler there is no library")
+def test_the_library_is_built_where_there_is_a_compiler() -> None:
+    assert LIBRARY is not None
+
+
+@pytest.mark.parametrize(("wanted", "said"), [("native", "native"), ("plain", "plain"), ("", "native")])
+def test_a_kernel_is_asked_for_by_name(wanted: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCCAMKIT_KERNEL", wanted)
+    assert made.__wrapped__().name == (said if LIBRARY is not None or wanted == "plain" else "plain")
+
+
+def test_an_unknown_kernel_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCCAMKIT_KERNEL", "plian")
+    with pytest.raises(UserError, match="OCCAMKIT_KERNEL=plian: no such kernel; did you mean 'plain'"):
+        made.__wrapped__()
 
 
 @each

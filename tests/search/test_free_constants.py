@@ -15,12 +15,14 @@ from click.testing import CliRunner
 
 from occamkit import Elementwise, Expression, Primitive, Registry, SearchBudget, SearchProblem, units
 from occamkit.builtins.fitness import RSquared
+from occamkit.builtins.proposers.free_constants import race
 from occamkit.builtins.proposers.free_constants.plan import FormulaPlan
 from occamkit.builtins.proposers.free_constants.proposers import FreeConstants, OutputSearch, ViewSearch
 from occamkit.builtins.proposers.free_constants.race import Runner
 from occamkit.builtins.proposers.free_constants.rows import Rows, views
 from occamkit.cli.main import cli
 from occamkit.kernel import Effort
+from occamkit.kernel.plain import Plain
 from occamkit.units import parse
 
 NAMES = ("add", "sub", "mul", "div", "sin", "cos", "exp", "log", "square", "sqrt")
@@ -77,6 +79,15 @@ LAWS: dict[str, tuple[Law, list[tuple[float, float]]]] = {
 def test_a_law_with_unknown_constants_is_found_to_rounding(name: str) -> None:
     error, _ = best(problem(*LAWS[name]), 120)
     assert error < 1e-20
+
+
+@pytest.mark.parametrize("name", ["saturation", "logistic"])
+def test_without_the_library_the_same_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    native = best(problem(*LAWS[name]), 120)[1]
+    monkeypatch.setattr(race, "kernel", Plain)
+    plain = best(problem(*LAWS[name]), 120)[1]
+    assert plain.with_constants(native.fitted) == native  # the same form
+    np.testing.assert_allclose(plain.fitted, native.fitted, rtol=1e-8)
 
 
 def test_equal_seeds_give_equal_formulas() -> None:

@@ -54,7 +54,7 @@ def functions_of(problem: SearchProblem) -> tuple[UnaryFunction, ...]:
 def _function(primitive: Primitive) -> UnaryFunction | None:
     try:
         values = primitive.call(POINTS)
-    except Exception:  # noqa: BLE001 a pack's primitive raises what it likes; the network reports it
+    except Exception:  # noqa: BLE001 a pack's primitive raises what it likes; then it has no part in this
         return None
     for op, known in KNOWN:
         if torch.allclose(values, known(POINTS), rtol=1e-10, atol=1e-12):

@@ -49,21 +49,28 @@ class FormulaPlan:
         return factor[0] == FUNCTION and self._grammar.functions[factor[1]].op in ops
 
     def __iter__(self) -> Items:
-        for formula in self._all():
+        yield from self.small()
+        yield from self._tidy(self._later(self._one(), self._two(), self._cross()))
+
+    def small(self) -> Items:
+        """Yield the formulas that are few enough to try all of them, the simplest first."""
+        yield from self._tidy(self._small())
+
+    def _tidy(self, formulas: Items) -> Items:
+        for formula in formulas:
             tidied = self._grammar.tidy(*formula)
             if tidied is not None:
                 yield tidied
 
-    def _all(self) -> Items:
+    def _small(self) -> Items:
         yield from self._straight()
         one, cross = self._one(), self._cross()
         yield from map(_alone, [*self._monomials, *one])
         yield from ((Offset.ONE, (pair,)) for pair in self._pairs())
         yield from map(_alone, cross)
         yield from self._beside(self._monomials, one)
-        two = self._two()
-        yield from map(_alone, two)
-        yield from self._later(one, two, cross)
+        yield from map(_alone, self._two())
+        yield from map(_alone, (wrap(_inside(factor)) for factor in cross for wrap in self._wraps))
 
     def more(self, formula: Sum) -> Items:
         """Yield a formula with every small term added to it, and with every small factor."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import count, islice
 from typing import Annotated, ClassVar
 
 from annotated_types import Ge
@@ -18,15 +19,17 @@ from occamkit.builtins.proposers.free_constants.levels import Fitted
 from occamkit.builtins.proposers.free_constants.plan import FormulaPlan
 from occamkit.builtins.proposers.free_constants.prune import pruned
 from occamkit.builtins.proposers.free_constants.race import Race
-from occamkit.builtins.proposers.free_constants.rows import Rows, views
+from occamkit.builtins.proposers.free_constants.rows import Rows, View, views
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
 from occamkit.builtins.proposers.free_constants.write import Writer
 from occamkit.description import odd_numbers
+from occamkit.fit.noise import proportional
 from occamkit.graph import product
 from occamkit.kernel import Numbers, Offset
 
 Items = Iterator[Proposal | Milestone | None]
+Found = tuple["ViewSearch", Iterator[list[Expression]]]
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def _turn(items: Items) -> Generator[Proposal | Milestone | None, None, bool]:
 
 
 class OutputSearch:
-    """The search for one output, in each of its views in turn."""
+    """The search for one output: in each of its views, and for errors of each kind."""
 
     def __init__(self, problem: SearchProblem, output: int, budget: SearchBudget, numbers: int) -> None:
         self.output = output
@@ -77,19 +80,37 @@ class OutputSearch:
         if _bits(self._problem.columns) and _bits(self._problem.targets[self.output]):
             return
         yield Proposal(product(float(self._problem.targets[self.output].mean()), []), self.output)
-        for view in views(self._problem, self.output):
-            rows = Rows.of(self._problem, self.output, view)
-            if rows is not None:
-                self.searches.append(ViewSearch(self._problem, rows, self._budget, self._numbers))
-        going = [one.found() for one in self.searches]
-        while going:
-            for found in list(going):
+        for rows in self._rows():
+            self.searches.append(ViewSearch(self._problem, rows, self._budget, self._numbers))
+        going = [(one, one.found()) for one in self.searches]
+        for round_ in count():
+            if not going:
+                return
+            for one, found in self._due(going, round_):
                 trees = next(found, None)
                 if trees is None:
-                    going.remove(found)
+                    going.remove((one, found))
                     continue
                 yield from (Proposal(tree, self.output) for tree in trees)
                 yield None
+
+    def _rows(self) -> Iterator[Rows]:
+        """Yield the rows in every view, for errors that are alike; then for those of other kinds, and inverted."""
+        factors = proportional(self._problem.targets[self.output])
+        shown = list(views(self._problem, self.output))
+        made: list[tuple[View, Numbers | None]] = [(view, None) for view in shown]
+        made += [(view, factors.numpy()) for view in shown if factors is not None]
+        made += [(replace(view, inverted=True), None) for view in shown]
+        found = (Rows.of(self._problem, self.output, view, errors) for view, errors in made)
+        yield from (one for one in found if one is not None)
+
+    @staticmethod
+    def _due(going: list[Found], round_: int) -> list[Found]:
+        """Return who takes a turn: all now and then, else who has the shortest description; at first the first."""
+        if round_ % SETTINGS.behind == 0:
+            return list(going)
+        leader = min(going, key=lambda pair: pair[0].described)
+        return [leader] if round_ > SETTINGS.planned or leader is going[0] else [going[0], leader]
 
 
 def _bits(values: Tensor) -> bool:
@@ -97,7 +118,7 @@ def _bits(values: Tensor) -> bool:
 
 
 class ViewSearch:
-    """The search for one output in one view."""
+    """The search for one output in one view, under one model of errors."""
 
     def __init__(self, problem: SearchProblem, rows: Rows, budget: SearchBudget, numbers: int) -> None:
         self._seed, self._numbers = problem.seed, numbers
@@ -110,9 +131,15 @@ class ViewSearch:
         self._next = 0
         self._memories: dict[Fitted, Memory] = {}
 
+    @property
+    def described(self) -> float:
+        """The length of the shortest description so far."""
+        best = self.race.levels.best
+        return math.inf if best is None else best.described
+
     def found(self) -> Iterator[list[Expression]]:
         """Yield what is new among the best after each batch, until long nothing better was found."""
-        plan, changed, more = iter(self._plan), self._changed(), self._more()
+        plan, changed, more, again = iter(self._plan), self._changed(), self._more(), self._again()
         going, batches = True, 0
         while True:
             batch = list(islice(plan, SETTINGS.batch)) if going else []
@@ -123,6 +150,7 @@ class ViewSearch:
                 self.race.run(list(islice(changed, SETTINGS.batch)))
             if not going or batches > SETTINGS.alone:
                 self.race.run(list(islice(more, SETTINGS.batch)))
+                self.race.run(*next(again, ((), 0)))
             batches += 1
             yield list(self._told())
             if not going and self.race.fitted > max(SETTINGS.patience, SETTINGS.stale * self.race.improved):
@@ -140,6 +168,22 @@ class ViewSearch:
                 formula = self.grammar.tidy(*larger)
                 if formula is not None:
                     yield formula, self._memory(best).recall(formula)
+
+    def _again(self) -> Iterator[tuple[list[tuple[Sum, Numbers | None]], int]]:
+        """Yield small formulas with constants once more, and again: the race from a few starts may miss the best."""
+        for attempt in count(1):
+            found = 0
+            small: Iterator[tuple[Sum, Numbers | None]]
+            small = ((one, None) for one in self._plan.small() if self._has_constants(one))
+            while batch := list(islice(small, SETTINGS.batch)):
+                found += len(batch)
+                yield batch, attempt
+            if not found:
+                return
+
+    def _has_constants(self, formula: Sum) -> bool:
+        made = self.grammar.program(formula)
+        return made is not None and made[0].constants > 0
 
     def _changed(self) -> Iterator[tuple[Sum, Numbers | None]]:
         changes, draw = Changes(self.grammar, self._seed), random.Random(self._seed)

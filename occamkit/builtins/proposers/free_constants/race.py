@@ -19,7 +19,7 @@ WIDER = Effort(starts=0, steps=8, least=1e-3)
 LAST = Effort(starts=0, steps=60, least=1e-3)
 WORSE_THAN_NOTHING = 1.5
 CHEAPER = 5
-"""How many numbers the kernel computes in the time in which tensors give one; measured with `bench laws`."""
+"""How many numbers the kernel computes in the time in which tensors give one, roughly."""
 NEARLY = 1e-4
 """The part of the variance below which a formula is worth a thorough fit."""
 
@@ -57,24 +57,27 @@ class Race:
         self.fitted += len(jobs)
         return fits
 
-    def fresh(self, formulas: Iterable[tuple[Sum, Numbers | None]]) -> list[Runner]:
-        """Return formulas that were not met before, ready to run."""
+    def fresh(self, formulas: Iterable[tuple[Sum, Numbers | None]], attempt: int = 0) -> list[Runner]:
+        """Return formulas that were not met before, ready to run; on a later attempt, all of them."""
         runners = []
         for formula, given in formulas:
-            if hash(formula) not in self._met:
+            if attempt or hash(formula) not in self._met:
                 self._met.add(hash(formula))
                 made = self.grammar.program(formula)
                 if made is not None and made[0].constants + made[0].terms + 1 < self.rows.count:
                     runners.append(Runner(formula, *made, given))
         return runners
 
-    def run(self, formulas: Iterable[tuple[Sum, Numbers | None]], again: bool = False) -> list[Fitted]:
-        """ProgramFit formulas, with constants to start from where they are given, and return those that were kept."""
-        runners = self.fresh(formulas)
+    def run(self, formulas: Iterable[tuple[Sum, Numbers | None]], attempt: int = 0) -> list[Fitted]:
+        """Fit formulas, with constants to start from where they are given, and return those that were kept.
+
+        attempt: how often they were fitted before, from other starts.
+        """
+        runners = self.fresh(formulas, attempt)
         if not runners:
             return []
         for look, effort in enumerate((FIRST, WIDER, WIDER)):
-            seeds = [0 if look else self._seed_of(one) for one in runners]
+            seeds = [0 if look else self._seed_of(one, attempt) for one in runners]
             runners = self._passed(look, runners, self._fit(look, runners, effort, seeds))
             if not runners:
                 return []
@@ -97,16 +100,16 @@ class Race:
         ]
 
     def refit(self, runners: Sequence[Runner], effort: Effort) -> list[Fitted]:
-        """ProgramFit on all rows from given constants, kept or not; return what was fitted."""
+        """Fit on all rows from given constants, kept or not; return what was fitted."""
         fits = self._fit(-1, runners, effort, [0] * len(runners))
         made = (replace(one, fit=fit) for one, fit in zip(runners, fits, strict=True))
         return [self.of(one) for one in made if one.fit is not None and one.fit.left < float("inf")]
 
-    def _seed_of(self, runner: Runner) -> int:
+    def _seed_of(self, runner: Runner, attempt: int) -> int:
         if not runner.program.constants:
             return 0
         # Not Python's own hash, which may differ from one process to the next.
-        return zlib.crc32(array("i", runner.program.code).tobytes()) * 2 + 1 + (self._seed << 33)
+        return zlib.crc32(array("i", runner.program.code).tobytes(), attempt) * 2 + 1 + (self._seed << 33)
 
     def _passed(self, look: int, runners: Sequence[Runner], fits: Sequence[ProgramFit]) -> list[Runner]:
         passed = []

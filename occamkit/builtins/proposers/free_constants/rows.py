@@ -29,7 +29,7 @@ class View:
     """What formulas are over: inputs as trees with their values [u, n], and what stands in front with its values [n].
 
     plain: which inputs have no unit, so that a power of them may be fitted. scale: by what the values in front are less
-    than they say.
+    than they say. inverted: whether formulas stand for one over the output.
     """
 
     inputs: tuple[Expression, ...]
@@ -38,6 +38,7 @@ class View:
     front: tuple[tuple[Expression, Power], ...] = ()
     in_front: Numbers | None = None
     scale: float = 1.0
+    inverted: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,11 @@ class Rows:
         return self.tables[-1].rows
 
     @classmethod
-    def of(cls, problem: SearchProblem, output: int, view: View) -> Rows | None:
-        """Make the tables of an output in a view; None where there is nothing to be found."""
+    def of(cls, problem: SearchProblem, output: int, view: View, factors: Numbers | None = None) -> Rows | None:
+        """Make the tables of an output in a view; None where there is nothing to be found.
+
+        factors: of the errors of rows [n], of geometric mean one.
+        """
         columns, target = view.columns, problem.targets[output].numpy()
         order = torch.randperm(target.shape[0], generator=torch.Generator().manual_seed(problem.seed)).numpy()
         order = order[: SETTINGS.most_rows]
@@ -74,10 +78,15 @@ class Rows:
         smallest = np.abs(columns).min(1)
         signs = np.where(smallest > SETTINGS.near_zero * scales, np.sign(columns[:, 0]), 0.0)
         signs[(np.sign(columns) != np.sign(columns[:, :1])).any(1)] = 0.0
-        weights = np.ones(len(target)) if problem.weights is None else problem.weights.sqrt().numpy()
+        weights = np.ones(len(target)) if factors is None else factors
+        weights = weights if problem.weights is None else weights * problem.weights.sqrt().numpy()
         level = np.abs(target).max()
         wanted = target / level if view.in_front is None else target / level / view.in_front
         weights = weights if view.in_front is None else weights * np.abs(view.in_front)
+        if view.inverted:
+            if not (np.abs(wanted) > 0).all():
+                return None
+            wanted, weights = 1 / wanted, weights * wanted**2  # an error of y is one of 1/y that is less by y²
         tables = []
         for size in (*SETTINGS.rows, len(order)):
             some = order[: min(size, len(order))]

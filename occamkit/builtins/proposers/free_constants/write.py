@@ -63,10 +63,13 @@ class Writer:
             return None
         if not all(math.isfinite(one) for one in (level, *(weight for weight, _ in terms))):
             return None
-        scale = self._rows.level
+        inverted = self._rows.view.inverted
+        scale = 1 / self._rows.level if inverted else self._rows.level
         level = 0.0 if abs(level) < LAST_DIGITS else level
         whole = weighted_sum(scale * level, [(scale * weight, tree) for weight, tree in terms])
-        tree = product(1.0, [(whole, 1), *self._rows.view.front])
+        tree = product(1.0, [(whole, -1 if inverted else 1), *self._rows.view.front])
+        if not math.isfinite(float(tree.evaluate(self._rows.sample))):
+            return None
         return _plain(tree) if found.left < SETTINGS.exact else tree
 
     def _collected(self, offset: float, weights: list[float], written: list[list[Written]]) -> tuple[float, Terms]:
@@ -161,7 +164,7 @@ def _power_of(power: Power) -> Power:
 def _power(level: float, terms: Terms, power: Power, sign: float) -> Written:
     """Write (level + terms)^power with the first weight in front."""
     whole = float(power).is_integer()
-    first = terms[0][0]
+    first = terms[0][0] or 1.0
     scale = abs(first) if not whole else first
     if abs(float(power) * math.log(abs(scale))) > MOST_OUTSIDE:
         scale = 1.0  # what would stand in front is beyond what a double holds, though the product is not
@@ -205,7 +208,7 @@ def _peak(terms: Terms) -> tuple[tuple[float, Expression], float, Terms] | None:
 
 def _logarithm(function: UnaryFunction, level: float, terms: Terms, alone: bool, sign: float) -> Written:
     """Write log(level + terms) with the first weight taken out, where it can be added to what is around."""
-    scale = abs(terms[0][0]) if alone else 1.0
+    scale = (abs(terms[0][0]) or 1.0) if alone else 1.0
     scale *= sign
     base = weighted_sum(level / scale, [(weight / scale, tree) for weight, tree in terms])
     return Written(Apply(function.primitive, (base,)), shift=math.log(abs(scale)))

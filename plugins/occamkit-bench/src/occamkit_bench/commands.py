@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from occamkit.cli.output import emit_json, emit_table, json_option
-from occamkit_bench.equation_commands import compare, feynman, laws, nguyen
+from occamkit_bench.equation_commands import compare, feynman, laws, nguyen, real_tables
 
 DATASETS = ("1027_ESL", "1089_USCrime", "4544_GeographicalOriginalofMusic")
 
@@ -31,6 +31,7 @@ def bench() -> None:
 bench.add_command(feynman)
 bench.add_command(nguyen)
 bench.add_command(laws)
+bench.add_command(real_tables)
 bench.add_command(compare)
 
 

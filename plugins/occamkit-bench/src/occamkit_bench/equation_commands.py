@@ -1,4 +1,4 @@
-"""`occamkit bench feynman`, `nguyen` and `laws`: how many known equations are found again."""
+"""`occamkit bench feynman`, `nguyen`, `laws` and `real-tables`: how many known equations are found again."""
 
 from __future__ import annotations
 
@@ -107,6 +107,47 @@ def laws(**options: Any) -> None:
     from occamkit_bench.equations import laws as equations
 
     _measure(equations(), form_only=True, **options)
+
+
+@click.command("real-tables")
+@click.option("--units/--no-units", "units", default=True, show_default=True, help="Whether columns carry their units.")
+@click.option(
+    "--seconds",
+    default=20.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="Budget of each table.",
+)
+@click.option("--only", default="", metavar="NAME,...", help="These tables alone.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the runs.")
+@json_option
+def real_tables(units: bool, seconds: float, only: str, seed: int, as_json: bool) -> None:
+    """Find the laws behind small tables of measurements, as `occamkit fit` does.
+
+    Sources and laws are in `tables.toml` of this pack. A formula is the law if the law with other numbers says the same
+    on every row.
+    """
+    from occamkit_bench.real_tables import chosen, measure
+    from occamkit_bench.real_tables import real_tables as tables
+
+    rows = measure(chosen(tables(), _names(only)), seconds, seed, units, lambda text: click.echo(text, err=True))
+    if as_json:
+        emit_json({"rows": rows, "laws": sum(row["law"] for row in rows)})
+        return
+    emit_table(
+        ["table", "law", "s", "by", "found"],
+        [
+            [
+                row["name"],
+                "yes" if row["law"] else "no",
+                f"{row['seconds']:.1f}",
+                row["proposer"] or "",
+                row["found"] or "no formula",
+            ]
+            for row in rows
+        ],
+    )
+    click.echo(f"\n{sum(row['law'] for row in rows)} of {len(rows)} are the law that the books have")
 
 
 @click.command()

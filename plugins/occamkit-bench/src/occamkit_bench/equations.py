@@ -105,48 +105,39 @@ def feynman() -> list[Equation]:
 
 def nguyen() -> list[Equation]:
     """Return the Nguyen equations of the folder of public data, with the operators that they are usually given."""
-    found = []
-    for row in _rows("nguyen.csv"):
-        names = _words(row["variables"])
-        found.append(
-            Equation(
-                name=row["name"],
-                formula=row["formula"],
-                output="y",
-                output_unit="",
-                variables=names,
-                units=("",) * len(names),
-                low=_numbers(row["train_low"]),
-                high=_numbers(row["train_high"]),
-                points=int(_numbers(row["train_n_or_step"])[0]),
-                primitives=_words(row["operators"]),
-                split=NGUYEN_SPLIT,
-            )
+    return [
+        _plain(
+            row,
+            low=_numbers(row["train_low"]),
+            high=_numbers(row["train_high"]),
+            points=int(_numbers(row["train_n_or_step"])[0]),
+            primitives=_words(row["operators"]),
+            split=NGUYEN_SPLIT,
         )
-    return found
+        for row in _rows("nguyen.csv")
+    ]
 
 
 def laws() -> list[Equation]:
     """Return textbook laws with numbers that nobody could guess, 300 points each."""
     text = files("occamkit_bench").joinpath("laws.csv").read_text(encoding="utf-8")
-    found = []
-    for row in csv.DictReader(text.splitlines()):
-        names = _words(row["variables"])
-        found.append(
-            Equation(
-                name=row["name"],
-                formula=row["formula"],
-                output="y",
-                output_unit="",
-                variables=names,
-                units=("",) * len(names),
-                low=_numbers(row["low"]),
-                high=_numbers(row["high"]),
-                points=LAW_POINTS,
-                primitives=LAW_PRIMITIVES,
-            )
+    return [
+        _plain(
+            row,
+            low=_numbers(row["low"]),
+            high=_numbers(row["high"]),
+            points=LAW_POINTS,
+            primitives=LAW_PRIMITIVES,
         )
-    return found
+        for row in csv.DictReader(text.splitlines())
+    ]
+
+
+def _plain(row: Mapping[str, str], **about: Any) -> Equation:
+    """Return the equation of a row whose columns are plain numbers."""
+    names = _words(row["variables"])
+    plain = {"output": "y", "output_unit": "", "variables": names, "units": ("",) * len(names)}
+    return Equation(name=row["name"], formula=row["formula"], **plain, **about)
 
 
 def chosen(equations: Iterable[Equation], only: Sequence[str]) -> list[Equation]:

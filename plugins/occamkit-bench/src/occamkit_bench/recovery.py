@@ -70,6 +70,13 @@ def judge(
     return Verdict(right_here, *errors, r2)
 
 
+def refitted(law: Node, columns: Mapping[str, Tensor], target: Tensor, primitives: Primitives) -> Tensor:
+    """Return what a law says of rows when its numbers, decimal exponents among them, are fitted to a target [n]."""
+    fitted = _refit(_Numbers.of(law, exponents=True), columns, target, primitives, float("inf"))
+    assert fitted is not None
+    return fitted.evaluate(columns, primitives)
+
+
 def points(ranges: Ranges, wider: bool) -> dict[str, Tensor]:
     """Draw fresh points from the ranges, or from ranges 1.5 times as wide; what is positive stays positive."""
     generator = torch.Generator().manual_seed(_SEED + wider)
