@@ -60,7 +60,8 @@ class Fitness(Protocol):
     """How well predictions match the target (the paper's K). A dataclass whose fields are its options.
 
     Optional: `prepare(problem) → Fitness`, called once before a run with everything that the run reads: rows, units,
-    primitives. What it returns is used in its place.
+    primitives. What it returns is used in its place. `squares = True` for one that ranks good predictions as their mean
+    square error does: then formulas are chosen by the length of their description alone.
     """
 
     def score(self, predicted: Tensor, target: Tensor) -> Tensor:

@@ -53,6 +53,11 @@ def refuses_units(primitive: Primitive) -> bool:
     return _tried_units(cast("Hashable", primitive))
 
 
+def squares(fitness: object) -> bool:
+    """Whether a fitness says that it ranks good predictions as their mean square error does."""
+    return bool(getattr(fitness, "squares", False))
+
+
 def share(proposer: Proposer) -> float:
     """Return how much work a proposer is dealt for one share of the others'."""
     return float(getattr(proposer, "share", 1.0))

@@ -6,9 +6,10 @@
 2. Of a table of few values, the program that is shortest with its exceptions; see `outliers`.
 3. The exact formula of least cost, odd numbers at a high price; of programs, the simplest exact one.
 4. A constant, where no description is clearly shorter than that of the constant: there is no law in these rows.
-5. The formula with the shortest description of itself and of what it leaves of the rows for training and choosing,
-   unless the simplest formula of the front that none fits clearly better is much better by the task's own fitness:
-   descriptions are measured by squares, which is not what every fitness is after.
+5. The formula with the shortest description of itself and of what it leaves of the rows for training and choosing; of
+   those that are nearly as short, the simplest.
+6. Under a fitness that does not rank by squares, as descriptions do: the simplest formula of the front that none fits
+   clearly better, where it is much better by that fitness.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from occamkit import traits
 from occamkit.archive.candidate import Candidate
 from occamkit.archive.figures import ROUNDING
 from occamkit.archive.outliers import Outliers
@@ -61,7 +63,7 @@ def choose(
         return chosen
     if problem.kind is Kind.PROGRAM:
         return next((one for one in front if one.exact), front[-1])
-    if shortest is None or shortest.exact:
+    if shortest is None or shortest.exact or traits.squares(problem.fitness):
         return shortest
     usual = plainest(problem, front, output)
     return usual if usual.choice[0] < SETTINGS.much_better * shortest.choice[0] else shortest

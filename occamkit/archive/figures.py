@@ -31,7 +31,7 @@ class Figures:
 
     loss: what is missing to a perfect fitness, as a part of it: the task's own measure of error.
     relative: the root mean square error as a part of the target's spread. rounding: what its digits leave of that.
-    proportional: the same with errors taken as parts of values; absent where that has no meaning; see `fit.noise`.
+    proportional: the same if errors are parts of values; absent where that has no meaning; see `fit.noise`.
     undefined: how many rows it is undefined on. wrong: how many rows it misses by more than rounding.
     """
 
@@ -97,8 +97,9 @@ def figures_with(problem: Problem, output: int, predict: Predictor) -> Figures:
         error = scale.declared(predicted) - scale.declared(targets)
         _enter(figures, part, error, scale.declared(targets), spread)
         if size is not None:
-            left = float((error / scale.declared(targets)).square().mean()) ** 0.5
-            figures.proportional[part] = left * size / spread if math.isfinite(left) else math.inf
+            figures.proportional[part] = (
+                noise.of_values(scale.declared(predicted), scale.declared(targets), size) / spread
+            )
     return figures
 
 

@@ -51,6 +51,7 @@ class Gaussian:
     """
 
     name: ClassVar[str] = "gaussian"
+    squares: ClassVar[bool] = True
     sigma: Width | None = None
     part: Width | None = None
 
@@ -108,6 +109,7 @@ class RSquared:
     """The share of the target's variance that the prediction explains, at most 1."""
 
     name: ClassVar[str] = "r2"
+    squares: ClassVar[bool] = True
 
     def score(self, predicted: Tensor, target: Tensor) -> Tensor:
         """Score [F, n] against [n]: [F]."""

@@ -17,7 +17,7 @@ from occamkit.description.cost import (
     wasted_digits,
     words,
 )
-from occamkit.description.length import NOTHING_LEFT, length, lengths, rank
+from occamkit.description.length import NOTHING_LEFT, length, lengths, own_length, rank
 
 __all__ = [
     "BITS_PER_WORD",
@@ -29,6 +29,7 @@ __all__ = [
     "length",
     "lengths",
     "odd_numbers",
+    "own_length",
     "plain",
     "power_cost",
     "power_costs",

@@ -23,13 +23,14 @@ class Prices:
 
     refuses_units: a primitive that accepts plain numbers alone (sine, exponential and the like), beyond its own
     complexity: these imitate other shapes within a range most easily. half, whole, broken: exponents of ±2 or ±1/2, of
-    other whole numbers, of others.
+    other whole numbers, of others. usual: the largest exponent that is written without thinking.
     """
 
     refuses_units: float = 2.0
     half: float = 1.0
     whole: float = 1.5
     broken: float = 2.5
+    usual: float = 6.0
 
 
 PRICES = Prices()
@@ -45,7 +46,10 @@ def power_cost(power: Fraction | float) -> float:
         return 0.0
     if abs(power) in (Fraction(1, 2), 2):
         return PRICES.half
-    return PRICES.whole if power == int(power) else PRICES.broken
+    # Beyond the powers that people write, one imitates an exponential.
+    return (PRICES.whole if power == int(power) else PRICES.broken) + math.log2(
+        max(1.0, abs(float(power)) / PRICES.usual)
+    )
 
 
 def power_costs(powers: Tensor) -> Tensor:

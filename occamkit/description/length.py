@@ -24,7 +24,12 @@ def length(square: float, rows: int, cost: float, numbers: int = 0, digits: floa
     if not math.isfinite(square):
         return math.inf
     told = max(rows - numbers, 0) / 2 * math.log(max(square, NOTHING_LEFT**2))
-    return told + PRICE * cost + numbers * math.log(max(rows, 1)) / 2 + digits
+    return told + own_length(rows, cost, numbers) + digits
+
+
+def own_length(rows: int, cost: float, numbers: int) -> float:
+    """Return the part of the length that the formula itself takes."""
+    return PRICE * cost + numbers * math.log(max(rows, 1)) / 2
 
 
 def lengths(square: Tensor, rows: int, cost: Tensor | float, numbers: Tensor | int = 0) -> Tensor:

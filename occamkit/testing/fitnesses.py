@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor
 
+from occamkit import traits
 from occamkit.testing.promises import Promises, Subject
 
 promise = Promises()
@@ -78,6 +79,20 @@ def undefined(subject: Subject) -> None:
     scores = subject.prepared().score(predicted, target)
     assert not torch.isfinite(scores[1]), "a prediction with NaN in it has a finite score; do not skip or replace NaN"
     assert torch.isfinite(scores[0]), "NaN in one prediction makes the score of another undefined"
+
+
+@promise("ranks by squares if it says so")
+def ranks_by_squares(subject: Subject) -> None:
+    """What declares `squares` ranks predictions that are near the target as their mean square error does."""
+    fitness = subject.prepared()
+    if not traits.squares(fitness):
+        return
+    generator = torch.Generator().manual_seed(1)
+    target = torch.randn(_POINTS, generator=generator, dtype=torch.float64)
+    errors = 1e-3 * torch.randn(40, _POINTS, generator=generator, dtype=torch.float64)
+    scores, squares = fitness.score(target + errors, target), errors.square().sum(1)
+    ranked = torch.equal(scores.argsort(descending=True), squares.argsort())
+    assert ranked, "it declares squares = True, but ranks good predictions otherwise; leave the declaration out"
 
 
 @promise("leaves arguments alone")

@@ -71,8 +71,13 @@ class Levels:
         return [one for kept in self.levels.values() for one in kept]
 
     def ranked(self, most: int) -> list[Fitted]:
-        """Return the formulas of the shortest descriptions."""
-        return sorted(self.all(), key=lambda one: one.described)[:most]
+        """Return the formulas of the shortest descriptions; of several forms of one function, the first."""
+        found: dict[tuple[int, str], Fitted] = {}
+        for one in sorted(self.all(), key=lambda one: one.described):
+            found.setdefault((numbers(one.program), f"{one.left:.6g}" if one.left > SETTINGS.exact else ""), one)
+            if len(found) == most:
+                break
+        return list(found.values())
 
 
 def numbers(program: Program) -> int:

@@ -19,12 +19,12 @@ from occamkit.builtins.proposers.free_constants.levels import Fitted
 from occamkit.builtins.proposers.free_constants.plan import FormulaPlan
 from occamkit.builtins.proposers.free_constants.prune import pruned
 from occamkit.builtins.proposers.free_constants.race import Race
-from occamkit.builtins.proposers.free_constants.rows import Rows, View, views
+from occamkit.builtins.proposers.free_constants.rows import Rows, views
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
 from occamkit.builtins.proposers.free_constants.write import Writer
 from occamkit.description import odd_numbers
-from occamkit.fit.noise import proportional
+from occamkit.fit.noise import proportional, size_of
 from occamkit.graph import product
 from occamkit.kernel import Numbers, Offset
 
@@ -70,6 +70,9 @@ class OutputSearch:
     def __init__(self, problem: SearchProblem, output: int, budget: SearchBudget, numbers: int) -> None:
         self.output = output
         self._problem, self._budget, self._numbers = problem, budget, numbers
+        self._views = tuple(views(problem, output))
+        factors = proportional(problem.targets[output])
+        self._errors: tuple[Numbers | None, ...] = (None,) if factors is None else (None, factors.numpy())
         self.searches: list[ViewSearch] = []
 
     def items(self) -> Items:
@@ -79,7 +82,11 @@ class OutputSearch:
         """
         if _bits(self._problem.columns) and _bits(self._problem.targets[self.output]):
             return
-        yield Proposal(product(float(self._problem.targets[self.output].mean()), []), self.output)
+        target = self._problem.targets[self.output]
+        for level in {float(target.mean()): None, size_of(target) or 0.0: None}:
+            if level:
+                yield Proposal(product(level, []), self.output)
+        yield from (Proposal(tree, self.output) for tree in self._fronts())
         for rows in self._rows():
             self.searches.append(ViewSearch(self._problem, rows, self._budget, self._numbers))
         going = [(one, one.found()) for one in self.searches]
@@ -94,14 +101,16 @@ class OutputSearch:
                 yield from (Proposal(tree, self.output) for tree in trees)
                 yield None
 
+    def _fronts(self) -> Iterator[Expression]:
+        """Yield the product of powers that units leave, where they leave one."""
+        target = self._problem.targets[self.output].numpy()
+        found = (view.front_alone(target, errors) for view in self._views for errors in self._errors)
+        yield from (one for one in found if one is not None)
+
     def _rows(self) -> Iterator[Rows]:
-        """Yield the rows in every view, for errors that are alike; then for those of other kinds, and inverted."""
-        factors = proportional(self._problem.targets[self.output])
-        shown = list(views(self._problem, self.output))
-        made: list[tuple[View, Numbers | None]] = [(view, None) for view in shown]
-        made += [(view, factors.numpy()) for view in shown if factors is not None]
-        made += [(replace(view, inverted=True), None) for view in shown]
-        found = (Rows.of(self._problem, self.output, view, errors) for view, errors in made)
+        """Yield the rows in every view, first for errors that are alike."""
+        both = (*self._views, *(replace(view, inverted=True) for view in self._views))
+        found = (Rows.of(self._problem, self.output, view, errors) for errors in self._errors for view in both)
         yield from (one for one in found if one is not None)
 
     @staticmethod

@@ -19,7 +19,7 @@ from occamkit import Expression, Leaf, SearchProblem, Variable
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import POWERS
 from occamkit.dimensions import Exponents, scaling_of_some
-from occamkit.graph import Monomial, Power
+from occamkit.graph import Monomial, Power, product
 from occamkit.kernel import Numbers, RowTable
 from occamkit.units import DIMENSIONLESS
 
@@ -39,6 +39,14 @@ class View:
     in_front: Numbers | None = None
     scale: float = 1.0
     inverted: bool = False
+
+    def front_alone(self, target: Numbers, factors: Numbers | None) -> Expression | None:
+        """Return what stands in front times the best number, for a target [n]; factors: of errors [n]."""
+        if self.in_front is None or not self.front:
+            return None
+        largest = float(np.abs(target).max())
+        shown, wanted = (one if factors is None else one * factors for one in (self.in_front, target / largest))
+        return product(float(shown @ wanted / (shown @ shown)) * largest * self.scale, self.front)
 
 
 @dataclass(frozen=True)
@@ -126,11 +134,12 @@ def _grouped(problem: SearchProblem, output: int, variables: Sequence[Variable],
             trees.append(leaf)
             values.append(column)
     front = tuple((leaf, power) for leaf, power in zip(leaves, found.start, strict=True) if power)
-    if not values or not np.isfinite(values).all():
-        return None
     in_front = _product(columns, found.start)
+    made = np.array(values).reshape(len(values), columns.shape[1])
+    if not (np.isfinite(made).all() and np.isfinite(in_front).all()):
+        return None
     largest = float(np.abs(in_front).max())
-    return View(tuple(trees), np.stack(values), (True,) * len(trees), front, in_front / largest, 1 / largest)
+    return View(tuple(trees), made, (True,) * len(trees), front, in_front / largest, 1 / largest)
 
 
 def _leaf(one: Variable) -> Leaf:
