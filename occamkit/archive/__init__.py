@@ -8,11 +8,24 @@ choose     which formula is the best
 outliers   tables with a wrong row: when it is better to name an exception
 relation   whether a relation says anything of the rows
 tidy       the last touch on fitted constants
+noisy_rows at the end: numbers fitted to all rows, and formulas that are as good
 """
 
 from occamkit.archive.archive import Archive, tidied
 from occamkit.archive.candidate import Candidate, Whole
 from occamkit.archive.figures import PARTS, Figures
+from occamkit.archive.noisy_rows import refitted, ties
 from occamkit.archive.programs import ProgramArchive, archives_of
 
-__all__ = ["PARTS", "Archive", "Candidate", "Figures", "ProgramArchive", "Whole", "archives_of", "tidied"]
+__all__ = [
+    "PARTS",
+    "Archive",
+    "Candidate",
+    "Figures",
+    "ProgramArchive",
+    "Whole",
+    "archives_of",
+    "refitted",
+    "tidied",
+    "ties",
+]

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from occamkit import traits
 from occamkit.archive.candidate import Candidate
 from occamkit.archive.choose import admissible, choose
-from occamkit.archive.figures import PARTS, figures_of
+from occamkit.archive.figures import PARTS, Figures, figures_of
 from occamkit.archive.outliers import Outliers
 from occamkit.archive.relation import informative
 from occamkit.archive.tidy import tidy
@@ -47,10 +48,18 @@ def tidied(problem: Problem, candidate: Candidate, output: int) -> Candidate:
         return candidate
     tidy_one = tidy(problem, candidate.tree, output, candidate.figures.of_values)
     figures = figures_of(problem, tidy_one.tree, output)
-    if figures.loss["train"] > MOST_LOST * candidate.figures.loss["train"] + ROUNDING_LOST:
-        # Least squares are not what every fitness is after: a robust one passes over rows that pull at them.
+    if worse(problem, figures, candidate):
         return replace(candidate, errors=tuple(None for _ in candidate.tree.fitted))
     return replace(candidate, tree=tidy_one.tree, figures=figures, errors=tidy_one.errors)
+
+
+def worse(problem: Problem, figures: Figures, candidate: Candidate) -> bool:
+    """Whether other numbers are worse by a fitness that does not rank by squares, which is what they are fitted by.
+
+    A robust one passes over rows that pull at them.
+    """
+    most = MOST_LOST * candidate.figures.loss["train"] + ROUNDING_LOST
+    return not traits.squares(problem.fitness) and figures.loss["train"] > most
 
 
 class Archive:
@@ -75,7 +84,7 @@ class Archive:
         found, figures = self.judge.tree(tree, self.output), figures_of(self.problem, tree, self.output)
         by_score = self.problem.kind is Kind.RELATION
         made = Candidate(tree, found.score, found.fitness, figures, log_q, proposer, by_score=by_score)
-        near = figures.relative["train"] < PROMISING and not figures.exact
+        near = figures.relative["train"] < PROMISING and not figures.exact and len(tree.fitted) <= FEW_NUMBERS
         return tidied(self.problem, made, self.output) if near else made
 
     def offer(self, tree: Expression, proposer: str, log_q: float = -math.inf) -> Candidate | None:
@@ -181,6 +190,11 @@ class Archive:
         """Return those whose descriptions are nearly as short as the shortest."""
         lengths = [self._described[one.tree][0][1] for one in described]
         return [one for one, told in zip(described, lengths, strict=True) if told <= min(lengths) + NEAR_TIE]
+
+    def nearly_best(self) -> list[Candidate]:
+        """Return what regularizers leave of the formulas whose descriptions are nearly as short as the shortest."""
+        described = admissible((one for _, one in self._described.values()), self._kept.values())
+        return sorted(self._tied(described), key=lambda one: self._described[one.tree][0]) if described else []
 
     def _by_luck(self) -> Candidate | None:
         """Return the constant, where no description is so short that it could not be the luckiest of thousands."""

@@ -27,7 +27,7 @@ class Candidate:
     log_q: how likely the network held it when it drew it, if it did. proposer: what found it. recurrence: how often it
     is applied, for a task with a wrapper. by_score: whether it is chosen by its score rather than by its error, as
     relations are. errors: the standard error of each fitted constant, or None; empty before the constants have had
-    their last touch.
+    their last touch. refitted: whether its numbers were fitted to the rows for choosing too, after these had their say.
     """
 
     tree: Expression
@@ -39,6 +39,7 @@ class Candidate:
     recurrence: int | None = None
     errors: tuple[float | None, ...] = ()
     by_score: bool = False
+    refitted: bool = False
     whole: Whole | None = None
     """The program that the function is a part of, where outputs stand or fall together."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 import torch
 from torch import Tensor
@@ -62,6 +62,15 @@ class Figures:
     def errors(self) -> dict[str, float]:
         """The root mean square errors under the likelier model of errors."""
         return self.proportional if self.of_values else self.relative
+
+    def tested_as(self, other: Figures) -> Figures:
+        """Return these figures with those of others on the rows for testing."""
+        changed = {
+            one.name: {**getattr(self, one.name), "test": getattr(other, one.name)["test"]}
+            for one in fields(self)
+            if one.name != "rounding" and "test" in getattr(other, one.name)
+        }
+        return replace(self, **changed)  # type: ignore[arg-type]
 
     @property
     def exact(self) -> bool:

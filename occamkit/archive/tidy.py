@@ -18,6 +18,7 @@ from occamkit.fit.noise import proportional
 from occamkit.fit.trees import fit_tree, model_of, structural
 from occamkit.graph import Expression
 from occamkit.graph.numbers import likely
+from occamkit.task.data.dataset import Part
 from occamkit.task.problem import Problem
 
 _ITERATIONS = 30
@@ -41,14 +42,16 @@ class Tidied:
     errors: tuple[float | None, ...]
 
 
-def tidy(problem: Problem, tree: Expression, output: int, of_values: bool = False) -> Tidied:
+def tidy(
+    problem: Problem, tree: Expression, output: int, of_values: bool = False, parts: Sequence[Part] = ("train",)
+) -> Tidied:
     """Fit the constants of a formula on all training rows, make them simple, and say how well they are known.
 
-    of_values: whether errors are parts of values.
+    of_values: whether errors are parts of values. parts: of the rows that are fitted to.
     """
     if not tree.fitted:
         return Tidied(tree, ())
-    inputs, targets = problem.dataset.part("train")
+    inputs, targets = (torch.cat(rows, 1) for rows in zip(*map(problem.dataset.part, parts), strict=True))
     columns = dict(zip((one.name for one in problem.dataset.variables), inputs, strict=True))
     weights = proportional(targets[output]) if of_values else None
     task = _Fitting(tree, columns, targets[output], torch.ones_like(targets[output]) if weights is None else weights)

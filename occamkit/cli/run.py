@@ -99,6 +99,8 @@ def show_result(result: Result, quiet: bool) -> None:
             click.echo(f"{output.name}: no formula found; no column tells it better than a constant does:")
         for line in _lines(output.name, output.best):
             click.echo(line)
+        for one in output.ties:
+            click.echo(f"  as good, or nearly: {output.name} = {one.expression}    {_goodness(one)}")
         for row in output.disagrees[:MOST_ROWS]:
             given = _given(row)
             got = "undefined" if row.got is None else f"{row.got:g}"
@@ -125,9 +127,18 @@ def _given(row: Disagreement) -> str:
     return ", ".join(f"{name} = {value:g}" for name, value in row.inputs.items())
 
 
+def _part(found: Found) -> str:
+    return "valid" if "valid" in found.mse else "train"
+
+
+def _goodness(found: Found) -> str:
+    part = _part(found)
+    return f"{part} R² {found.r2[part]:.6g}, complexity {found.complexity:g}"
+
+
 def _lines(name: str, found: Found) -> Iterator[str]:
     unit = f"  [{found.unit}]" if found.unit else ""
-    part = "valid" if "valid" in found.mse else "train"
+    part = _part(found)
     if found.relation is not None:
         error = found.mse[part] ** 0.5
         yield f"{found.relation}    {part} error {error:.3g}, complexity {found.complexity:g}"
@@ -136,9 +147,14 @@ def _lines(name: str, found: Found) -> Iterator[str]:
     else:
         formula = found.logic or found.expression
         repeated = f", applied {found.recurrence} times" if (found.recurrence or 1) > 1 else ""
-        yield f"{name} = {formula}{unit}{repeated}    {part} R² {found.r2[part]:.6g}, complexity {found.complexity:g}"
+        yield f"{name} = {formula}{unit}{repeated}    {_goodness(found)}"
     if found.errors:
-        values = (f"{name} = {found.constants[name]:.6g} ± {error:.2g}" for name, error in found.errors.items())
+        values = (
+            f"{name} = {found.constants[name]:.6g} ± {error:.2g} {found.units.get(name, '')}".rstrip()
+            for name, error in found.errors.items()
+        )
         yield f"  as {found.form} with {', '.join(values)}"
+    if found.refitted:
+        yield f"  numbers are fitted to all training and validation rows; {part} R² is that before, with rows held back"
     for where, rows in found.undefined.items():
         yield f"  undefined on {rows} of the rows for {PARTS[where]}"

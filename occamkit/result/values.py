@@ -22,7 +22,9 @@ class Found:
     an implicit task, `expression = value` and what follows for single inputs. undefined: on how many rows of each part
     the formula has no value; parts without such rows are left out. logic: the same as logic, in Python, if all its
     inputs and values are bits. inputs: the columns that it reads; none of a constant,
-    which is what is left where no formula was found.
+    which is what is left where no formula was found. units: of fitted constants that carry one, in base units.
+    refitted: whether its numbers were fitted once more to training and validation rows together; mse and r2 of these
+    rows are those before, with rows held back.
     """
 
     expression: str
@@ -45,6 +47,8 @@ class Found:
     log_q: float | None
     logic: str | None = None
     inputs: list[str] = field(default_factory=list)
+    units: dict[str, str] = field(default_factory=dict)
+    refitted: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,8 @@ class OutputResult:
     """What was found for one output: the best, what the network holds likeliest, and the front by complexity.
 
     disagrees: the rows that the best does not meet, where they are few: exceptions, or mistakes in the data.
-    doubt: what would be the best if one row were a mistake, in a table too small to tell.
+    doubt: what would be the best if one row were a mistake, in a table too small to tell. ties: other formulas that the
+    rows speak for as much, or nearly.
     """
 
     name: str
@@ -82,6 +87,7 @@ class OutputResult:
     front: tuple[Found, ...]
     disagrees: tuple[Disagreement, ...] = ()
     doubt: Doubt | None = None
+    ties: tuple[Found, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,7 @@ class Result:
                 front=tuple(found for found in map(_read_found, one["front"]) if found is not None),
                 disagrees=tuple(Disagreement(**row) for row in one.get("disagrees", ())),
                 doubt=_read_doubt(one.get("doubt")),
+                ties=tuple(found for found in map(_read_found, one.get("ties", ())) if found is not None),
             )
             for one in stored["outputs"]
         )
@@ -125,14 +132,15 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return the document of `result.json`; a number that is not finite becomes null.
 
-        `program`, `logic`, `disagrees` and `doubt` are there only where they say something.
+        `program`, `logic`, `units`, `refitted`, `disagrees`, `doubt` and `ties` are there where they say something.
         """
         document: dict[str, Any] = _jsonable(dataclasses.asdict(self))
         for output in document["outputs"]:
             instead = output["doubt"] and output["doubt"]["instead"]
-            found = [one for one in (output["best"], output["likeliest"], instead, *output["front"]) if one is not None]
-            extras = ((document, "program"), (output, "disagrees"), (output, "doubt"))
-            for part, key in (*extras, *((one, "logic") for one in found)):
+            found = (output["best"], output["likeliest"], instead, *output["front"], *output["ties"])
+            extras = [(document, "program"), *((output, key) for key in ("disagrees", "doubt", "ties"))]
+            extras += [(one, key) for one in found if one is not None for key in ("logic", "units", "refitted")]
+            for part, key in extras:
                 if not part.get(key, True):
                     del part[key]
         return document

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from occamkit._version import __version__
 from occamkit.archive import Candidate
 from occamkit.archive.outliers import Outliers
+from occamkit.dimensions.of_constants import units_of_constants
+from occamkit.fit.trees import structural
 from occamkit.graph import Expression
+from occamkit.graph.given import Given
 from occamkit.result.disagreements import disagreements
 from occamkit.result.formulas import MOST_OPERATIONS, form_of, formula_of
 from occamkit.result.logic import logic_of, show_logic
@@ -18,6 +21,7 @@ from occamkit.result.values import Doubt, Found, OutputResult, Result
 from occamkit.search import Outcome
 from occamkit.task.problem import Problem
 from occamkit.task.spec import FormulaData
+from occamkit.units import DIMENSIONLESS, Dim, show
 
 MOST_OPERATIONS_OF_FRONT = 12
 """Up to how many operations formulas of a front are simplified: twenty long ones would take longer than a search."""
@@ -38,6 +42,7 @@ def make_result(problem: Problem, outcome: Outcome) -> Result:
                 front=tuple(_found(problem, candidate, place, shown, MOST_OPERATIONS_OF_FRONT) for candidate in front),
                 disagrees=disagreements(problem, best, place) if best is not None else (),
                 doubt=_doubt(problem, outcome, place, shown),
+                ties=tuple(_found(problem, one, place, shown) for one in outcome.ties[place]) if outcome.ties else (),
             )
         )
     return Result(
@@ -114,5 +119,20 @@ def _found(
             log_q=candidate.log_q if math.isfinite(candidate.log_q) else None,
             logic=show_logic(logic) if logic is not None else None,
             inputs=list(tree.inputs),
+            units=_units(problem, tree, output),
+            refitted=candidate.refitted,
         )
     return shown[key]
+
+
+def _units(problem: Problem, tree: Expression, output: int) -> dict[str, str]:
+    """Return the units of fitted constants that carry one, where columns do."""
+    units = {one.name: one.unit for one in problem.variables if isinstance(one.unit, Dim)}
+    wanted = problem.outputs[output].unit
+    if not isinstance(wanted, Dim) or isinstance(tree, Given):
+        return {}
+    if all(unit == DIMENSIONLESS for unit in (wanted, *units.values())):
+        return {}
+    # A factor of one is none, unless the formula has a meaning only if it carries a unit.
+    found = units_of_constants(tree, units, wanted, structural(tree)) or units_of_constants(tree, units, wanted) or ()
+    return {f"c{place}": show(unit) for place, unit in enumerate(found) if unit != DIMENSIONLESS}

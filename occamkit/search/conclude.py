@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from occamkit.archive import Archive, Candidate, archives_of, tidied
+from occamkit.archive import Archive, Candidate, archives_of, refitted, tidied, ties
 from occamkit.protocols import Primitive
 from occamkit.score import Judge
 from occamkit.search.events import Account
@@ -33,7 +33,8 @@ class Outcome:
     """What a run found: for each output the best, what is held likeliest at the end, and the front.
 
     best is None for an output for which no defined function was found, likeliest where nobody draws functions.
-    accounts: what each proposer was dealt, and what it brought.
+    ties: for each output, other formulas that are nearly as good as the best. accounts: what each proposer was dealt,
+    and what it brought.
     """
 
     stop: str
@@ -45,6 +46,7 @@ class Outcome:
     best: tuple[Candidate | None, ...]
     likeliest: tuple[Candidate | None, ...]
     fronts: tuple[tuple[Candidate, ...], ...]
+    ties: tuple[tuple[Candidate, ...], ...] = ()
     accounts: Mapping[str, Account] = field(default_factory=dict)
 
 
@@ -58,15 +60,24 @@ def conclude(
 ) -> Outcome:
     """Return what a run has come to."""
     # The last touch may change who is the best, so fronts come first.
-    fronts = tuple(tuple(archive.finished(MOST_SHOWN)) for archive in archives)
+    fronts = [archive.finished(MOST_SHOWN) for archive in archives]
+    chosen = [archive.best() for archive in archives]
+    best = [_finished(problem, one, output) for output, one in enumerate(chosen)]
+    for front, before, after in zip(fronts, chosen, best, strict=True):
+        front[:] = [after if after is not None and one is before else one for one in front]
     return Outcome(
         stop=stop,
-        best=tuple(_tidied(problem, archive.best(), archive.output) for archive in archives),
+        best=tuple(best),
         likeliest=tuple(_tidied(problem, one, output) for output, one in enumerate(likeliest)),
-        fronts=fronts,
+        fronts=tuple(map(tuple, fronts)),
+        ties=tuple(map(ties, archives, chosen)),
         accounts=dict(accounts),
         **vars(counts),
     )
+
+
+def _finished(problem: Problem, found: Candidate | None, output: int) -> Candidate | None:
+    return None if found is None else refitted(problem, tidied(problem, found, output), output)
 
 
 def _tidied(problem: Problem, found: Candidate | None, output: int) -> Candidate | None:

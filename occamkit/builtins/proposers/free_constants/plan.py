@@ -70,6 +70,9 @@ class FormulaPlan:
         yield from map(_alone, cross)
         yield from self._beside(self._monomials, one)
         yield from map(_alone, self._two())
+        short = [(factor,) for factor in self._monomials if factor[2] in (4, -4, 8)]
+        lines = [raised((Offset.ONE, (product,)), 4) for product in (*short, *self._pairs())]
+        yield from ((Offset.NONE, ((line, other),)) for line in lines for other in one)
         yield from map(_alone, (wrap(_inside(factor)) for factor in cross for wrap in self._wraps))
 
     def more(self, formula: Sum) -> Items:

@@ -40,7 +40,7 @@ class FreeConstants:
     """
 
     name: ClassVar[str] = "free-constants"
-    share: ClassVar[float] = 2.0
+    share: ClassVar[float] = 5.0
     numbers: Annotated[int, Ge(1)] = 14
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Items:
@@ -115,11 +115,11 @@ class OutputSearch:
 
     @staticmethod
     def _due(going: list[Found], round_: int) -> list[Found]:
-        """Return who takes a turn: all now and then, else who has the shortest description; at first the first."""
+        """Return who takes a turn: the first and whoever has the shortest description; now and then, all."""
         if round_ % SETTINGS.behind == 0:
             return list(going)
         leader = min(going, key=lambda pair: pair[0].described)
-        return [leader] if round_ > SETTINGS.planned or leader is going[0] else [going[0], leader]
+        return [leader] if leader is going[0] else [going[0], leader]
 
 
 def _bits(values: Tensor) -> bool:

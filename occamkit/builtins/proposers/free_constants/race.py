@@ -18,7 +18,7 @@ FIRST = Effort(starts=24, steps=16, least=1e-2)
 WIDER = Effort(starts=0, steps=8, least=1e-3)
 LAST = Effort(starts=0, steps=60, least=1e-3)
 WORSE_THAN_NOTHING = 1.5
-CHEAPER = 5
+CHEAPER = 12
 """How many numbers the kernel computes in the time in which tensors give one, roughly."""
 NEARLY = 1e-4
 """The part of the variance below which a formula is worth a thorough fit."""
