@@ -14,7 +14,7 @@ from occamkit.archive.figures import PARTS, Figures, figures_of
 from occamkit.archive.outliers import Outliers
 from occamkit.archive.relation import informative
 from occamkit.archive.tidy import tidy
-from occamkit.description import cost, length, odd_numbers, own_length, plain, wasted_digits, words
+from occamkit.description import cost, fitted_numbers, length, odd_numbers, own_length, plain, wasted_digits, words
 from occamkit.graph import Expression, flattened
 from occamkit.protocols import Kind, Primitive
 from occamkit.score import Judge
@@ -84,7 +84,7 @@ class Archive:
         found, figures = self.judge.tree(tree, self.output), figures_of(self.problem, tree, self.output)
         by_score = self.problem.kind is Kind.RELATION
         made = Candidate(tree, found.score, found.fitness, figures, log_q, proposer, by_score=by_score)
-        near = figures.relative["train"] < PROMISING and not figures.exact and len(tree.fitted) <= FEW_NUMBERS
+        near = figures.relative["train"] < PROMISING and not figures.exact and fitted_numbers(tree) <= FEW_NUMBERS
         return tidied(self.problem, made, self.output) if near else made
 
     def offer(self, tree: Expression, proposer: str, log_q: float = -math.inf) -> Candidate | None:
@@ -108,7 +108,7 @@ class Archive:
     def _touch(self, candidate: Candidate) -> None:
         """Give numbers their last touch where the formula may then be the best: a simple number is a shorter word."""
         told, _ = self._described.get(candidate.tree, (None, None))
-        few = 0 < len(candidate.tree.fitted) <= FEW_NUMBERS and not candidate.errors
+        few = 0 < fitted_numbers(candidate.tree) <= FEW_NUMBERS and not candidate.errors
         if told is not None and few and not candidate.figures.exact:
             inexact, shortest = min(one for one, _ in self._described.values())
             if inexact and told[1] <= shortest + TOUCHED:

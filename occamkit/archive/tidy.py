@@ -15,8 +15,8 @@ from torch import Tensor
 from occamkit.archive.figures import DIGITS
 from occamkit.fit.linear import standard_errors
 from occamkit.fit.noise import proportional
-from occamkit.fit.trees import fit_tree, model_of, structural
-from occamkit.graph import Expression
+from occamkit.fit.trees import exponents, fit_tree, model_of, structural
+from occamkit.graph import Expression, with_exact_powers
 from occamkit.graph.numbers import likely
 from occamkit.task.data.dataset import Part
 from occamkit.task.problem import Problem
@@ -67,7 +67,9 @@ def tidy(
         None if exact or place in found.fixed or not math.isfinite(deviation) else deviation
         for place, deviation in enumerate(deviations)
     )
-    return Tidied(tree.with_constants(found.constants), errors)
+    simple = exponents(tree) & found.fixed
+    kept = tuple(error for place, error in enumerate(errors) if place not in simple)
+    return Tidied(with_exact_powers(tree.with_constants(found.constants), simple), kept)
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,7 @@ def cost(tree: Expression) -> float:
 
 def fitted_numbers(tree: Expression) -> int:
     """Return how many fitted numbers a formula holds; an exponent that is no fraction is one."""
-    powers = (power for node in tree.nodes() if isinstance(node, Product) for _, power in node.factors)
-    return sum(value not in (0.0, *SIGNS) for value in tree.fitted) + sum(isinstance(one, float) for one in powers)
+    return sum(value not in (0.0, *SIGNS) for value in tree.fitted)
 
 
 def odd_numbers(tree: Expression) -> int:

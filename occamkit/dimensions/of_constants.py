@@ -77,6 +77,7 @@ class _Asked:
 
     def _product(self, tree: Product, own: Sequence[_Unit], below: Sequence[_Unit]) -> _Unit:
         made = own[0] if own else _Unit()
+        self.none += own[1:]  # exponents
         for one, (_, power) in zip(below, tree.factors, strict=True):
             if isinstance(power, Fraction):
                 made = made.times(one, power)

@@ -22,6 +22,12 @@ def structural(tree: Expression) -> frozenset[int]:
     )
 
 
+def exponents(tree: Expression) -> frozenset[int]:
+    """Return which constants are exponents of products."""
+    owned = [(node, place) for node in tree.nodes() for place in range(node.own_constants)]
+    return frozenset(at for at, (node, place) in enumerate(owned) if isinstance(node, Product) and place)
+
+
 def model_of(tree: Expression, columns: Mapping[str, Tensor], weights: Tensor, fixed: Collection[int]) -> Differences:
     """Return a formula times weights [n] as a model for least squares; fixed constants have no slopes."""
     free = torch.tensor([place not in fixed for place in range(tree.constant_count)])

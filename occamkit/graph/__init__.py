@@ -17,7 +17,7 @@
 This room imports `occamkit.protocols`, `occamkit.language` and the sample of `occamkit.network`.
 """
 
-from occamkit.graph.closed import Monomial, Power, Product, Sum, flattened
+from occamkit.graph.closed import Monomial, Power, Product, Sum, flattened, with_exact_powers
 from occamkit.graph.expression import Apply, Expression, Leaf
 from occamkit.graph.folds import GraphFold
 from occamkit.graph.forest import Forest, Forester, Group, forest_of
@@ -56,4 +56,5 @@ __all__ = [
     "snapped",
     "unshared_forest",
     "weighted_sum",
+    "with_exact_powers",
 ]

@@ -6,7 +6,7 @@ multiplication can still have its output scaled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -14,16 +14,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from occamkit.graph.expression import Expression, Number, sympy_number
+from occamkit.graph.expression import Expression, Number
+from occamkit.graph.numbers import LARGEST_DENOMINATOR
 from occamkit.protocols import Primitive
 
 Power = Fraction | float
 """An exponent; a fraction is exact, and is written as one."""
+_ONE = Fraction(1)
 
 
 @dataclass(frozen=True)
 class Product(Expression):
-    """coefficient · Π factor ^ power."""
+    """coefficient · Π factor ^ power; exponents that are no fractions are fitted, as the coefficient is."""
 
     coefficient: float
     factors: tuple[tuple[Expression, Power], ...]
@@ -36,7 +38,7 @@ class Product(Expression):
 
     @property
     def own_fitted(self) -> tuple[float, ...]:
-        return (self.coefficient,)
+        return (self.coefficient, *(power for _, power in self.factors if isinstance(power, float)))
 
     @property
     def own_complexity(self) -> float:
@@ -48,10 +50,19 @@ class Product(Expression):
         return f"product({', '.join([repr(self.coefficient), *factors])})"
 
     def compute(self, below: Sequence[Tensor], constants: Sequence[Number], columns: Mapping[str, Tensor]) -> Tensor:
-        result = _level(constants[0] if constants else self.coefficient, columns)
-        for values, (_, power) in zip(below, self.factors, strict=True):
-            result = result * (values if power == 1 else torch.pow(values, float(power)))
+        coefficient, powers = self._own(constants)
+        result = _level(coefficient, columns)
+        for values, power in zip(below, powers, strict=True):
+            raised = power if isinstance(power, Tensor) else float(power)
+            result = result * (values if power is _ONE else torch.pow(values, raised))
         return result
+
+    def _own(self, constants: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return coefficient and exponents with these constants in place of the fitted ones; none, as they are."""
+        coefficient, *fitted = constants or self.own_fitted or (self.coefficient,)
+        given = iter(fitted)
+        fractions = (_ONE if power == 1 else power for _, power in self.factors)
+        return coefficient, [next(given, power) if isinstance(power, float) else power for power in fractions]
 
     def to_dict(self) -> dict[str, Any]:
         factors = [
@@ -61,16 +72,16 @@ class Product(Expression):
         return {"coefficient": self.coefficient, "factors": factors}
 
     def rebuilt(self, arguments: Sequence[Expression], constants: Sequence[float]) -> Expression:
-        powers = (power for _, power in self.factors)
-        return Product(constants[0] if constants else self.coefficient, tuple(zip(arguments, powers, strict=True)))
+        coefficient, powers = self._own(constants)
+        return Product(coefficient, tuple(zip(arguments, powers, strict=True)))
 
     def _sympy(self, constants: Iterator[Any]) -> Any:
         import sympy
 
-        coefficient = next(constants)
+        coefficient, powers = self._own([next(constants) for _ in range(self.own_constants)])
         factors = [
-            factor._sympy(constants) ** (sympy.Rational(power) if isinstance(power, Fraction) else sympy_number(power))
-            for factor, power in self.factors
+            factor._sympy(constants) ** (sympy.Rational(power) if isinstance(power, Fraction) else power)
+            for (factor, _), power in zip(self.factors, powers, strict=True)
         ]
         return sympy.Mul(coefficient, *factors)
 
@@ -175,6 +186,26 @@ def _level(number: Number, columns: Mapping[str, Tensor]) -> Tensor:
 
 def _shown(power: Power) -> str:
     return f"({power})" if isinstance(power, Fraction) and power.denominator != 1 else str(power)
+
+
+def with_exact_powers(tree: Expression, places: Container[int]) -> Expression:
+    """Return a formula in which the fitted exponents at some places of its constants are fractions."""
+
+    def walk(node: Expression, first: int) -> Expression:
+        below, at = [], first + node.own_constants
+        for one in node.below:
+            below.append(walk(one, at))
+            at += one.constant_count
+        if not isinstance(node, Product) or isinstance(node, Monomial):
+            return node.rebuilt(below, node.own_fitted)
+        powers, place = list[Power](), first
+        for _, power in node.factors:
+            place += isinstance(power, float)
+            exact = isinstance(power, float) and place in places
+            powers.append(Fraction(power).limit_denominator(LARGEST_DENOMINATOR) if exact else power)
+        return Product(node.coefficient, tuple(zip(below, powers, strict=True)))
+
+    return walk(tree, 0)
 
 
 def flattened(tree: Expression) -> Expression:

@@ -1,0 +1,125 @@
+"""What is said of rows with errors: which kind of errors, what else is as good, numbers from all rows, their units."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from occamkit import Registry
+from occamkit.cli.main import cli
+from occamkit.dimensions.of_constants import units_of_constants
+from occamkit.fit import noise
+from occamkit.graph import Apply, Expression, Leaf, product, weighted_sum
+from occamkit.units import DIMENSIONLESS, Dim
+
+LENGTH, TIME = Dim.of({"length": 1}), Dim.of({"time": 1})
+LEAVES = {"x": LENGTH, "t": TIME}
+x, t = Leaf("x"), Leaf("t")
+
+
+def fitted(columns: dict[str, np.ndarray], folder: Path, *options: str, steps: int = 4) -> Any:
+    """Return what `occamkit fit` prints of the column y, and the same as a document."""
+    file = folder / "table.csv"
+    rows = np.column_stack(list(columns.values()))
+    np.savetxt(file, rows, delimiter=",", header=",".join(columns), comments="", fmt="%.17g")
+    command = ["fit", str(file), "--target", "y", "--steps", str(steps), "--quiet", *options]
+    shown, document = (CliRunner().invoke(cli, [*command, *more]) for more in ([], ["--json"]))
+    assert shown.exit_code == document.exit_code == 0, shown.output
+    return shown.stdout, json.loads(document.stdout)["outputs"][0]
+
+
+def test_errors_that_are_parts_of_values_do_not_let_large_rows_decide(tmp_path: Path) -> None:
+    draw = np.random.default_rng(5)
+    size = np.geomspace(1e-3, 1e5, 24)
+    _, found = fitted({"x": size, "y": 70 * size**0.75 * np.exp(0.05 * draw.normal(size=24))}, tmp_path)
+    assert found["best"]["expression"].endswith("*x**(3/4)")
+    assert float(found["best"]["expression"].partition("*")[0]) == pytest.approx(70, rel=0.05)
+
+
+@given(st.floats(0.1, 10), st.integers(0, 50))
+def test_both_models_of_errors_are_compared_by_their_likelihoods(scale: float, seed: int) -> None:
+    """The number for errors of values is the normal error at which the density of all rows is the same."""
+    draw = torch.Generator().manual_seed(seed)
+    target = scale * torch.exp(torch.randn(12, dtype=torch.float64, generator=draw))
+    predicted = target * torch.exp(0.1 * torch.randn(12, dtype=torch.float64, generator=draw))
+    size = noise.size_of(target)
+    if size is None:
+        return
+    logs = (predicted / target).log()
+    deviation = float(logs.square().mean().sqrt())
+    density = float((-(target.log()) - math.log(deviation) - 0.5 * (logs / deviation) ** 2).sum())
+    normal = 12 * (-math.log(noise.of_values(predicted, target, size)) - 0.5)
+    assert density == pytest.approx(normal, rel=1e-9)
+
+
+@pytest.mark.parametrize("target", [[1.0, -1.0, 3.0], [0.0, 1.0, 9.0], [5.0, 5.1, 5.2], [2.0]])
+def test_values_that_change_sign_or_hardly_differ_have_one_kind_of_error(target: list[float]) -> None:
+    assert noise.proportional(torch.tensor(target)) is None
+
+
+def test_numbers_are_fitted_to_all_rows_and_figures_say_that_they_are_older(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    at = draw.uniform(1, 9, 60)
+    shown, found = fitted(
+        {"x": at, "y": 3.3 * at + 0.5 * draw.normal(size=60)}, tmp_path, "--split", "valid=0.5,test=0"
+    )
+    best = found["best"]
+    assert best["refitted"] is True
+    assert "numbers are fitted to all training and validation rows" in shown
+    columns = np.loadtxt(tmp_path / "table.csv", delimiter=",", skiprows=1).T
+    everything = float(columns[0] @ columns[1] / (columns[0] @ columns[0]))
+    assert best["constants"]["c0"] == pytest.approx(everything, rel=1e-6)
+    left = columns[1] - everything * columns[0]
+    error = (left @ left / 59 / (columns[0] @ columns[0])) ** 0.5
+    assert best["errors"]["c0"] == pytest.approx(error, rel=1e-3)
+
+
+def test_what_is_as_good_is_told_and_the_simplest_is_the_best(tmp_path: Path) -> None:
+    conc = np.array([0.02, 0.02, 0.06, 0.06, 0.11, 0.11, 0.22, 0.22, 0.56, 0.56, 1.1, 1.1])
+    rate = np.array([76, 47, 97, 107, 123, 139, 159, 152, 191, 201, 207, 200])
+    shown, found = fitted({"conc": conc, "y": rate}, tmp_path, steps=8)
+    assert found["ties"]
+    assert found["best"]["complexity"] <= min(one["complexity"] for one in found["ties"])
+    assert "as good, or nearly: y = " in shown
+    texts = [found["best"]["expression"], *(one["expression"] for one in found["ties"])]
+    assert len(set(texts)) == len(texts)
+
+
+def test_the_units_of_numbers_are_said(tmp_path: Path) -> None:
+    draw = np.random.default_rng(4)
+    at = draw.uniform(1, 9, 40)
+    units = ["--unit", "x=km", "--unit", "y=km/s"]
+    shown, found = fitted({"x": at, "y": 3.3 * at + 0.5 * draw.normal(size=40)}, tmp_path, *units)
+    assert found["best"]["units"] == {"c0": "1/s"}
+    assert "1/s" in shown
+
+
+EXP, SQUARE = (Registry.load().primitives(name)[0].value for name in ("exp", "square"))
+
+
+@pytest.mark.parametrize(
+    ("tree", "output", "expected"),
+    [
+        (product(3.0, [(x, 1)]), LENGTH / TIME, [DIMENSIONLESS / TIME]),
+        (weighted_sum(2.0, [(3.0, Apply(EXP, (product(-0.5, [(t, 1)]),)))]), LENGTH, [LENGTH, LENGTH, TIME**-1]),
+        (product(7.0, [(x, 1), (weighted_sum(2.4, [(1.0, x)]), -1)]), TIME, [TIME, LENGTH, DIMENSIONLESS]),
+        (Apply(SQUARE, (product(3.0, [(t, 1)]),)), LENGTH**2, [LENGTH / TIME]),
+        (product(3.0, [(x, 0.37)]), LENGTH, None),
+    ],
+    ids=str,
+)
+def test_a_number_has_the_unit_with_which_the_formula_has_a_meaning(
+    tree: Expression, output: Dim, expected: list[Dim] | None
+) -> None:
+    plain = [place for place, value in enumerate(tree.fitted) if value == 1.0]
+    found = units_of_constants(tree, LEAVES, output, plain)
+    assert found == (None if expected is None else tuple(expected))
