@@ -226,8 +226,9 @@ class Kind(Enum):
 class Proposer(Protocol):
     """A source of candidate expressions. A dataclass whose fields are its options.
 
-    Optional: `share`, how much work it is dealt for one share of the others', 1 unless it says so. `serves`, the kinds
-    of problems that it can work on, functions alone unless it says so. `resume(problem, budget, state)`, which goes on
+    Optional: `share`, how much work it is dealt for one share of the others', 1 unless it says so. `opening`, another
+    share that it has at first, and for how many turns. `late`, how many turns for each share others have had before its
+    first. `serves`, the kinds of problems that it can work on, functions alone unless it says so. `resume(problem, budget, state)`, which goes on
     from the state of a `Milestone` that it yielded; without it, what it did is done again when a run is resumed.
     """
 

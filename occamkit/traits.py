@@ -53,6 +53,11 @@ def refuses_units(primitive: Primitive) -> bool:
     return _tried_units(cast("Hashable", primitive))
 
 
+def turns(primitive: Primitive) -> bool:
+    """Whether a primitive rises and falls, as a sine does; tried on a few points, and of one argument alone."""
+    return _tried_turns(cast("Hashable", primitive))
+
+
 def squares(fitness: object) -> bool:
     """Whether a fitness says that it ranks good predictions as their mean square error does."""
     return bool(getattr(fitness, "squares", False))
@@ -61,6 +66,17 @@ def squares(fitness: object) -> bool:
 def share(proposer: Proposer) -> float:
     """Return how much work a proposer is dealt for one share of the others'."""
     return float(getattr(proposer, "share", 1.0))
+
+
+def opening(proposer: Proposer) -> tuple[float, float]:
+    """Return the share that a proposer has at first, and for how many turns."""
+    own, turns = getattr(proposer, "opening", (1.0, 0.0))
+    return float(own), float(turns)
+
+
+def late(proposer: Proposer) -> float:
+    """Return how many turns others have had for each share before a proposer has its first."""
+    return float(getattr(proposer, "late", 0.0))
 
 
 def serves(proposer: Any) -> frozenset[Kind]:
@@ -136,3 +152,12 @@ def _tried_units(given: Hashable) -> bool:
     primitive = cast("Primitive", given)
     constants = [constant.unit for constant in primitive.constants]
     return primitive.units(*[_LENGTH] * primitive.arity, *constants) is CLASH
+
+
+@functools.cache
+def _tried_turns(given: Hashable) -> bool:
+    primitive = cast("Primitive", given)
+    if primitive.arity != 1 or primitive.constants:
+        return True
+    steps = primitive.call(torch.linspace(-6.0, 6.0, 97, dtype=torch.float64)).diff()
+    return bool((steps > 0).any()) and bool((steps < 0).any())

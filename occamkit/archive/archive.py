@@ -36,6 +36,7 @@ BY_LUCK = 6.0
 Of sixty tables of noise, the luckiest formula gained two."""
 NEAR_TIE = 2.0
 """By how much a description may be longer than the shortest for the formula to be as good; as a log likelihood."""
+MOST_TOUCHED = 12
 TOUCHED = 8.0
 """By how much a description may be longer than the shortest for its numbers to be touched; as a log likelihood."""
 ODD_NUMBER = 4.0
@@ -102,17 +103,15 @@ class Archive:
         if candidate.figures.relative["train"] > PROMISING:
             self._rounded[rounded] = candidate.tree
         self.add(candidate)
-        self._touch(candidate)
         return candidate
 
-    def _touch(self, candidate: Candidate) -> None:
+    def _touch_described(self) -> None:
         """Give numbers their last touch where the formula may then be the best: a simple number is a shorter word."""
-        told, _ = self._described.get(candidate.tree, (None, None))
-        few = 0 < fitted_numbers(candidate.tree) <= FEW_NUMBERS and not candidate.errors
-        if told is not None and few and not candidate.figures.exact:
-            inexact, shortest = min(one for one, _ in self._described.values())
-            if inexact and told[1] <= shortest + TOUCHED:
-                self.add(tidied(self.problem, candidate, self.output))
+        ranked = sorted(self._described.values(), key=lambda pair: pair[0])[:MOST_TOUCHED]
+        for (inexact, told), one in ranked:
+            few = 0 < fitted_numbers(one.tree) <= FEW_NUMBERS and not one.errors
+            if inexact and ranked[0][0][0] and few and told <= ranked[0][0][1] + TOUCHED:
+                self.add(tidied(self.problem, one, self.output))
 
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it improves on those of its complexity, or is described in few words."""
@@ -227,6 +226,7 @@ class Archive:
 
         A touch may change who is on the front, so this goes on until nobody there is without it.
         """
+        self._touch_described()
         while True:
             rough = [one for one in self.front()[-most:] if one.tree.fitted and not one.errors]
             if not rough:

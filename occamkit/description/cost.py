@@ -15,18 +15,20 @@ from occamkit.graph.closed import Product, Sum
 from occamkit.graph.expression import Apply, Expression, Leaf
 from occamkit.graph.numbers import simple
 from occamkit.graph.rewrite import SIGNS
+from occamkit.protocols import Primitive
 
 
 @dataclass(frozen=True)
 class Prices:
     """What words cost beside each other, in the unit of one node; set by hand, and not varied since.
 
-    refuses_units: a primitive that accepts plain numbers alone (sine, exponential and the like), beyond its own
-    complexity: these imitate other shapes within a range most easily. half, whole, broken: exponents of ±2 or ±1/2, of
-    other whole numbers, of others. usual: the largest exponent that is written without thinking.
+    turning: a primitive that accepts plain numbers alone and both rises and falls (sine and the like), beyond its own
+    complexity: these imitate other shapes most easily. An exponential or a logarithm is as ordinary as a power. half,
+    whole, broken: exponents of ±2 or ±1/2, of other whole numbers, of others. usual: the largest exponent that is
+    written without thinking.
     """
 
-    refuses_units: float = 2.0
+    turning: float = 2.0
     half: float = 1.0
     whole: float = 1.5
     broken: float = 2.5
@@ -61,6 +63,12 @@ def power_costs(powers: Tensor) -> Tensor:
     return torch.where((size == 0) | (size == 1), 0.0, prices)
 
 
+def function_cost(primitive: Primitive) -> float:
+    """Return what a primitive costs, without its arguments."""
+    turning = traits.refuses_units(primitive) and traits.turns(primitive)
+    return primitive.complexity + PRICES.turning * turning
+
+
 def cost(tree: Expression) -> float:
     """Return what a formula costs to write down, but for the digits of its numbers."""
     total = 0.0
@@ -68,7 +76,7 @@ def cost(tree: Expression) -> float:
         if isinstance(node, Leaf):
             total += 1
         elif isinstance(node, Apply):
-            total += node.primitive.complexity + PRICES.refuses_units * traits.refuses_units(node.primitive)
+            total += function_cost(node.primitive)
         elif isinstance(node, Product):
             total += sum(power_cost(power) for _, power in node.factors)
         elif isinstance(node, Sum):

@@ -20,7 +20,6 @@ from occamkit.protocols import Primitive
 
 Power = Fraction | float
 """An exponent; a fraction is exact, and is written as one."""
-_ONE = Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -53,16 +52,15 @@ class Product(Expression):
         coefficient, powers = self._own(constants)
         result = _level(coefficient, columns)
         for values, power in zip(below, powers, strict=True):
-            raised = power if isinstance(power, Tensor) else float(power)
-            result = result * (values if power is _ONE else torch.pow(values, raised))
+            exact = power if isinstance(power, Tensor | float) else float(power)
+            result = result * (values if isinstance(exact, float) and exact == 1 else torch.pow(values, exact))
         return result
 
     def _own(self, constants: Sequence[Any]) -> tuple[Any, list[Any]]:
         """Return coefficient and exponents with these constants in place of the fitted ones; none, as they are."""
         coefficient, *fitted = constants or self.own_fitted or (self.coefficient,)
         given = iter(fitted)
-        fractions = (_ONE if power == 1 else power for _, power in self.factors)
-        return coefficient, [next(given, power) if isinstance(power, float) else power for power in fractions]
+        return coefficient, [next(given) if isinstance(power, float) else power for _, power in self.factors]
 
     def to_dict(self) -> dict[str, Any]:
         factors = [

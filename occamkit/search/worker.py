@@ -32,6 +32,7 @@ class Worker:
     def __init__(self, pack: str, proposer: Proposer, problem: SearchProblem, budget: SearchBudget) -> None:
         self.pack, self.name, self.budget = pack, proposer.name, budget
         self.share = self.worth = traits.share(proposer)
+        self._opening, self._late = traits.opening(proposer), traits.late(proposer)
         self.account = Account()
         self.milestone: Milestone | None = None
         self._proposer, self._problem, self._outputs = proposer, problem, range(len(problem.outputs))
@@ -42,7 +43,8 @@ class Worker:
     @property
     def due(self) -> float:
         """Who has the least of this is next."""
-        return self.account.work / self.worth
+        opening = min(self.account.work, self._opening[1] * TURN)
+        return self._late * TURN + opening / self._opening[0] + (self.account.work - opening) / self.worth
 
     def reward(self) -> None:
         """Deal it more: it has improved on what there was."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 
 from occamkit import Primitive, SearchProblem, traits
+from occamkit.description import function_cost
 from occamkit.kernel import Numbers, Offset, Op
 
 POINTS = torch.tensor([0.37, 0.81, 1.3, 1.9, 2.6], dtype=torch.float64)
@@ -34,10 +36,10 @@ class UnaryFunction:
     offsets: tuple[Offset, ...]
     rate: float = 1.0
 
-    @property
+    @cached_property
     def cost(self) -> float:
         """What it costs to write down."""
-        return self.primitive.complexity
+        return function_cost(self.primitive)
 
 
 def functions_of(problem: SearchProblem) -> tuple[UnaryFunction, ...]:

@@ -40,7 +40,8 @@ class FreeConstants:
     """
 
     name: ClassVar[str] = "free-constants"
-    share: ClassVar[float] = 5.0
+    share: ClassVar[float] = 2.5
+    opening: ClassVar[tuple[float, float]] = (12.0, 60.0)
     numbers: Annotated[int, Ge(1)] = 14
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Items:
@@ -115,7 +116,9 @@ class OutputSearch:
 
     @staticmethod
     def _due(going: list[Found], round_: int) -> list[Found]:
-        """Return who takes a turn: the first and whoever has the shortest description; now and then, all."""
+        """Return who takes a turn: at first the first; then it and whoever has the shortest description, at times all."""
+        if round_ < SETTINGS.ahead:
+            return going[:1]
         if round_ % SETTINGS.behind == 0:
             return list(going)
         leader = min(going, key=lambda pair: pair[0].described)

@@ -14,12 +14,12 @@ class FreeConstantsSettings:
 
     Formulas: fitted at a time (batch), kept on each level (kept), made simpler (pruned), shown (proposed). passes: by
     how many times a formula may be worse than the worst on its level, on the rows of each look. planned, alone: batches
-    of the plan before formulas are changed, and before something is added to the best. behind: a view
-    takes one batch in so many unless its best formula has the shortest description. twice: how often
-    two changes are made at once. rivals: of how many a parent is the shortest, or the nearest. remembered: parents
-    whose numbers are at hand. seldom: what was fitted grows by this between one time that the best are shown and the
-    next. exact: the part of the variance that is rounding. patience, stale: fits, at least and for each until the last
-    gain, before the end.
+    of the plan before formulas are changed, and before something is added to the best. ahead: batches of the first view
+    before others begin. behind: another view takes one batch in so many unless its best formula has the shortest
+    description. twice: how often two changes are made at once. rivals: of how many a parent is the shortest, or the
+    nearest. remembered: parents whose numbers are at hand. seldom: what was fitted grows by this between one time that
+    the best are shown and the next. exact: the part of the variance that is rounding. patience, stale: fits, at least
+    and for each until the last gain, before the end.
     """
 
     rows: tuple[int, int] = (64, 200)
@@ -32,6 +32,7 @@ class FreeConstantsSettings:
     pruned: int = 12
     proposed: int = 12
     planned: int = 20
+    ahead: int = 40
     behind: int = 6
     alone: int = 60
     twice: float = 0.2

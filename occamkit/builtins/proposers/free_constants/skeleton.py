@@ -195,7 +195,7 @@ class Grammar:
             function = self.functions[which]
             first_is_one = function.op is Op.LOG and offset == Offset.NONE
             last = (function.op, which)
-            price = function.cost + PRICES.refuses_units
+            price = function.cost
         has_offset = offset != Offset.NONE or (kind == FUNCTION and self.functions[which].op is Op.EXP)
         parts = [self.product(one, has_offset) for one in products]
         code = tuple(number for part in parts for number in part.code)

@@ -92,7 +92,7 @@ def space(table: Table, link: Primitive | None) -> Generator[None, None, Space |
         view.computed(40, 4 * values.numel(), 4 * values.numel())
         yield None
     rows.sort(rows.source)
-    costs = library.sizes(rows.source) + PRICES.refuses_units * (library.nested[rows.source] + (rows.kind == EXPONENT))
+    costs = library.sizes(rows.source) + PRICES.turning * (library.nested[rows.source] + (rows.kind == EXPONENT))
     return Space(link, start, rows.project(logs.unsqueeze(0))[0], weight, logs, nuisance, rows, costs.double())
 
 
