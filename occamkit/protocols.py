@@ -228,8 +228,9 @@ class Proposer(Protocol):
 
     Optional: `share`, how much work it is dealt for one share of the others', 1 unless it says so. `opening`, another
     share that it has at first, and for how many turns. `late`, how many turns for each share others have had before its
-    first. `serves`, the kinds of problems that it can work on, functions alone unless it says so. `resume(problem, budget, state)`, which goes on
-    from the state of a `Milestone` that it yielded; without it, what it did is done again when a run is resumed.
+    first. `serves`, the kinds of problems that it can work on, functions alone unless it says so.
+    `resume(problem, budget, state)`, which goes on from the state of a `Milestone` that it yielded; without it, what it
+    did is done again when a run is resumed.
     """
 
     @property

@@ -151,6 +151,10 @@ def _double(self: Any, predicted: Tensor, target: Tensor) -> Tensor:
     return Closeness().score(predicted.double(), target.double())
 
 
+def _absolute(self: Any, predicted: Tensor, target: Tensor) -> Tensor:
+    return (1 / (1 + (predicted - target).abs())).sum(1)
+
+
 def _needing(base: type) -> type:
     return dataclass(frozen=True)(type("Needing", (base,), {"__doc__": "Needs.", "__annotations__": {"needed": int}}))
 
@@ -299,6 +303,7 @@ BROKEN: list[tuple[str, str, Any]] = [
     ("fitnesses", "nothing exceeds the ceiling", like(Closeness, ceiling=lambda self, points: 0.5 * points)),
     ("fitnesses", "rows are independent", like(Closeness, score=_ranks)),
     ("fitnesses", "undefined stays undefined", like(Closeness, score=_forgives_nan)),
+    ("fitnesses", "ranks by squares if it says so", like(Closeness, squares=True, score=_absolute)),
     ("fitnesses", "leaves arguments alone", like(Closeness, score=_overwrites)),
     ("fitnesses", "deterministic", like(Closeness, score=_noisy_score)),
     ("fitnesses", "keeps device", like(Closeness, score=_on_host)),

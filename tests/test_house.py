@@ -122,10 +122,11 @@ def test_nobody_uses_a_private_name_of_another_module() -> None:
 
 
 # What was `search`, `train`, `score` and the built-in proposers before there was one search, wherever it lives now:
-# then it had 7,285 lines, and 456 numbers set by hand. The search for free constants is none of it.
+# then it had 7,285 lines, and 456 numbers set by hand. What came later is none of it: the search for free
+# constants, and what noisy rows ask for, a module and some 150 lines in others: kinds of errors, near ties.
 SEARCH = ["search", "train", "score", "archive", "description", "builtins/proposers"]
-LATER = "free_constants"
-LINES, HAND_SET = 7_285, 456
+LATER = {"free_constants", "noisy_rows.py"}
+LINES, HAND_SET = 7_285 + 150, 456
 
 
 def hand_set(module: Path) -> int:
@@ -143,7 +144,7 @@ def hand_set(module: Path) -> int:
 
 def searched() -> Iterator[Path]:
     for where in SEARCH:
-        yield from (one for one in sorted((PACKAGE / where).rglob("*.py")) if LATER not in one.parts)
+        yield from (one for one in sorted((PACKAGE / where).rglob("*.py")) if not LATER & set(one.parts))
     yield from (
         PACKAGE / name
         for name in ("fit/linear.py", "fit/trees.py", "graph/numbers.py", "graph/rewrite.py", "graph/tree_fold.py")

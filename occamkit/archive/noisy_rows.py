@@ -42,10 +42,13 @@ def ties(archive: Archive, best: Candidate | None) -> tuple[Candidate, ...]:
     """Return other formulas whose descriptions are nearly as short as that of the best, the shortest first."""
     if best is None or best.exact or archive.problem.kind is not Kind.FUNCTION or not best.tree.inputs:
         return ()
+    nearly = archive.nearly_best()
+    if all(one is not best for one in nearly):
+        return ()  # it was not chosen by its description
     best = tidied(archive.problem, best, archive.output)
     left = best.figures.mse["train"] ** 0.5
     found: list[tuple[Candidate, Tensor]] = [(best, _said(archive, best))]
-    for rough in archive.nearly_best()[:MOST_LOOKED_AT]:
+    for rough in nearly[:MOST_LOOKED_AT]:
         one = tidied(archive.problem, rough, archive.output)
         said = _said(archive, one)
         if len(found) <= MOST_TIES and not _same(said, (other for _, other in found), SAME * left):

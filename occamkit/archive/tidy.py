@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import torch
 from torch import Tensor
@@ -17,7 +18,7 @@ from occamkit.fit.linear import standard_errors
 from occamkit.fit.noise import proportional
 from occamkit.fit.trees import exponents, fit_tree, model_of, structural
 from occamkit.graph import Expression, with_exact_powers
-from occamkit.graph.numbers import likely
+from occamkit.graph.numbers import likely, snapped
 from occamkit.task.data.dataset import Part
 from occamkit.task.problem import Problem
 
@@ -67,7 +68,7 @@ def tidy(
         None if exact or place in found.fixed or not math.isfinite(deviation) else deviation
         for place, deviation in enumerate(deviations)
     )
-    simple = exponents(tree) & found.fixed
+    simple = {at for at in exponents(tree) & found.fixed if isinstance(snapped(found.constants[at], 0.0), Fraction)}
     kept = tuple(error for place, error in enumerate(errors) if place not in simple)
     return Tidied(with_exact_powers(tree.with_constants(found.constants), simple), kept)
 

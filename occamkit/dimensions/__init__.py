@@ -1,10 +1,9 @@
 """Dimensional analysis by exact arithmetic: products of powers with a given unit, and dimensionless groups.
 
-lattice       whole exponents that solve linear equations, small ones first
-products      the products of powers that have a unit, and groups that have none
-powers        which powers may stand in front of a function, given zeros and signs in the rows
-preflight     whether any function of a search would pass a regularizer that can veto
-of_constants  which unit each fitted number of a formula has
+lattice    whole exponents that solve linear equations, small ones first
+products   the products of powers that have a unit, and groups that have none
+powers     which powers may stand in front of a function, given zeros and signs in the rows
+preflight  whether any function of a search would pass a regularizer that can veto
 """
 
 from occamkit.dimensions.powers import Powers

@@ -12,6 +12,7 @@
     numbers     numbers that people would recognise
     spelling    closed parts spelt out in given primitives
     tree_fold   the fold over trees
+    number_units  which unit each fitted number of a tree has
     reading     from node numbers to trees and back
 
 This room imports `occamkit.protocols`, `occamkit.language` and the sample of `occamkit.network`.

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from occamkit.graph.expression import Expression, Number
-from occamkit.graph.numbers import LARGEST_DENOMINATOR
+from occamkit.graph.numbers import LARGEST_ROOT
 from occamkit.protocols import Primitive
 
 Power = Fraction | float
@@ -200,7 +200,7 @@ def with_exact_powers(tree: Expression, places: Container[int]) -> Expression:
         for _, power in node.factors:
             place += isinstance(power, float)
             exact = isinstance(power, float) and place in places
-            powers.append(Fraction(power).limit_denominator(LARGEST_DENOMINATOR) if exact else power)
+            powers.append(Fraction(power).limit_denominator(LARGEST_ROOT) if exact else power)
         return Product(node.coefficient, tuple(zip(below, powers, strict=True)))
 
     return walk(tree, 0)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from occamkit._version import __version__
 from occamkit.archive import Candidate
 from occamkit.archive.outliers import Outliers
-from occamkit.dimensions.of_constants import units_of_constants
 from occamkit.fit.trees import structural
 from occamkit.graph import Expression
 from occamkit.graph.given import Given
+from occamkit.graph.number_units import units_of_constants
 from occamkit.result.disagreements import disagreements
 from occamkit.result.formulas import MOST_OPERATIONS, form_of, formula_of
 from occamkit.result.logic import logic_of, show_logic

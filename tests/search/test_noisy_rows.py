@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from occamkit import Registry
 from occamkit.cli.main import cli
-from occamkit.dimensions.of_constants import units_of_constants
 from occamkit.fit import noise
 from occamkit.graph import Apply, Expression, Leaf, product, weighted_sum
+from occamkit.graph.number_units import units_of_constants
 from occamkit.units import DIMENSIONLESS, Dim
 
 LENGTH, TIME = Dim.of({"length": 1}), Dim.of({"time": 1})

@@ -24,7 +24,7 @@ from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
 from occamkit.builtins.proposers.free_constants.write import Writer
 from occamkit.description import odd_numbers
-from occamkit.fit.noise import proportional, size_of
+from occamkit.fit import proportional, size_of
 from occamkit.graph import product
 from occamkit.kernel import Numbers, Offset
 
@@ -116,7 +116,7 @@ class OutputSearch:
 
     @staticmethod
     def _due(going: list[Found], round_: int) -> list[Found]:
-        """Return who takes a turn: at first the first; then it and whoever has the shortest description, at times all."""
+        """Return who takes a turn: at first the first; then it and who has the shortest description, at times all."""
         if round_ < SETTINGS.ahead:
             return going[:1]
         if round_ % SETTINGS.behind == 0:

@@ -136,7 +136,8 @@ def laws() -> list[Equation]:
 def _plain(row: Mapping[str, str], **about: Any) -> Equation:
     """Return the equation of a row whose columns are plain numbers."""
     names = _words(row["variables"])
-    plain = {"output": "y", "output_unit": "", "variables": names, "units": ("",) * len(names)}
+    output = "y" if "y" not in names else "z"
+    plain = {"output": output, "output_unit": "", "variables": names, "units": ("",) * len(names)}
     return Equation(name=row["name"], formula=row["formula"], **plain, **about)
 
 

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from occamkit.graph import Apply, Expression, Leaf, Product, Sum
+from occamkit.graph.closed import Product, Sum
+from occamkit.graph.expression import Apply, Expression, Leaf
 from occamkit.protocols import Primitive
 from occamkit.units import CLASH, DIMENSIONLESS, Dim
 
