@@ -36,7 +36,7 @@ BY_LUCK = 6.0
 Of sixty tables of noise, the luckiest formula gained two."""
 NEAR_TIE = 2.0
 """By how much a description may be longer than the shortest for the formula to be as good; as a log likelihood."""
-MOST_TOUCHED = 12
+MOST_TOUCHED = 16
 TOUCHED = 8.0
 """By how much a description may be longer than the shortest for its numbers to be touched; as a log likelihood."""
 ODD_NUMBER = 4.0
@@ -107,11 +107,17 @@ class Archive:
 
     def _touch_described(self) -> None:
         """Give numbers their last touch where the formula may then be the best: a simple number is a shorter word."""
-        ranked = sorted(self._described.values(), key=lambda pair: pair[0])[:MOST_TOUCHED]
-        for (inexact, told), one in ranked:
-            few = 0 < fitted_numbers(one.tree) <= FEW_NUMBERS and not one.errors
-            if inexact and ranked[0][0][0] and few and told <= ranked[0][0][1] + TOUCHED:
-                self.add(tidied(self.problem, one, self.output))
+        inexact, shortest = min((told for told, _ in self._described.values()), default=(False, 0.0))
+        if not inexact:
+            return
+        numbers = {one.tree: fitted_numbers(one.tree) for _, one in self._described.values() if not one.errors}
+        rough = [
+            (told - own_length(self.rows, 0.0, numbers[one.tree]), one)  # what it would be if all were simple
+            for (_, told), one in self._described.values()
+            if 0 < numbers.get(one.tree, 0) <= FEW_NUMBERS and told <= shortest + TOUCHED
+        ]
+        for _, one in sorted(rough, key=lambda pair: pair[0])[:MOST_TOUCHED]:
+            self.add(tidied(self.problem, one, self.output))
 
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it improves on those of its complexity, or is described in few words."""

@@ -148,7 +148,7 @@ def _independent(task: _Fitting, found: _Found) -> _Found:
 
 def _snapped(task: _Fitting, found: _Found) -> _Found:
     """Make constants simple one by one, the best known first, as long as the fit stays as good."""
-    first = found
+    first, powers = found, exponents(task.tree)
     refused: set[int] = set()
     while True:
         deviations = task.deviations(found)
@@ -157,6 +157,8 @@ def _snapped(task: _Fitting, found: _Found) -> _Found:
             return found
         place = min(left, key=lambda one: deviations[one] / max(abs(found.constants[one]), 1e-300))
         for value in likely(found.constants[place], _CHANCE * deviations[place]):
+            if place in powers and not isinstance(snapped(value, 0.0), Fraction):
+                continue  # nobody writes x**(3/7)
             constants = (*found.constants[:place], value, *found.constants[place + 1 :])
             tried = task.fitted(constants, found.fixed | {place})
             if task.as_good(tried, first):

@@ -97,8 +97,10 @@ class Called:
     def __call__(self, which: int, x: Numbers) -> tuple[Numbers, Numbers]:
         """Return values and slopes [n]; NaN where a primitive fails. One call for both is quicker than a gradient."""
         step = STEP * np.maximum(1.0, np.abs(x))
+        with np.errstate(invalid="ignore"):  # what is infinite has no neighbours
+            near = np.stack([x, x + step, x - step])
         try:
-            values = self._functions[which].primitive.call(torch.from_numpy(np.stack([x, x + step, x - step])))
+            values = self._functions[which].primitive.call(torch.from_numpy(near))
         except Exception:  # noqa: BLE001 without values there is nothing to fit
             return np.full_like(x, np.nan), np.full_like(x, np.nan)
         here, above, below = values.detach().numpy()

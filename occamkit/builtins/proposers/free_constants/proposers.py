@@ -40,8 +40,8 @@ class FreeConstants:
     """
 
     name: ClassVar[str] = "free-constants"
-    share: ClassVar[float] = 2.5
-    opening: ClassVar[tuple[float, float]] = (12.0, 60.0)
+    share: ClassVar[float] = 1.5
+    opening: ClassVar[tuple[float, float]] = (12.0, 40.0)
     numbers: Annotated[int, Ge(1)] = 14
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Items:
@@ -228,9 +228,10 @@ class ViewSearch:
     def _told(self) -> Iterator[Expression]:
         """Make the best formulas simpler, and yield what is new among them; seldom, unless one is exact."""
         best = self.race.levels.best
-        if best is None or best.formula in self._pruned:
+        if best is None:
             return
-        if self.race.fitted < self._next and best.left > SETTINGS.exact:
+        exact = best.left < SETTINGS.exact and best.formula not in self._pruned
+        if self.race.fitted < self._next and not exact:
             return
         self._next = int(self.race.fitted * SETTINGS.seldom)
         for one in self.race.levels.ranked(SETTINGS.pruned):

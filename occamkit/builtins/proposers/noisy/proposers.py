@@ -35,7 +35,7 @@ class FitProposer:
 
     name: ClassVar[str] = "fit"
     share: ClassVar[float] = 4.0
-    late: ClassVar[float] = 4.0
+    late: ClassVar[float] = 2.0
     rows: Annotated[int, Ge(16)] = 256
     expressions: Annotated[int, Ge(100)] = 8_000
 
