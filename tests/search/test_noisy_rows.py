@@ -26,15 +26,16 @@ LEAVES = {"x": LENGTH, "t": TIME}
 x, t = Leaf("x"), Leaf("t")
 
 
-def fitted(columns: dict[str, np.ndarray], folder: Path, *options: str, steps: int = 4) -> Any:
-    """Return what `occamkit fit` prints of the column y, and the same as a document."""
+def fitted(columns: dict[str, np.ndarray], folder: Path, *options: str, steps: int = 2) -> Any:
+    """Return what `occamkit fit` prints of the column y, and its document."""
     file = folder / "table.csv"
     rows = np.column_stack(list(columns.values()))
     np.savetxt(file, rows, delimiter=",", header=",".join(columns), comments="", fmt="%.17g")
-    command = ["fit", str(file), "--target", "y", "--steps", str(steps), "--quiet", *options]
-    shown, document = (CliRunner().invoke(cli, [*command, *more]) for more in ([], ["--json"]))
-    assert shown.exit_code == document.exit_code == 0, shown.output
-    return shown.stdout, json.loads(document.stdout)["outputs"][0]
+    run = folder / "run"
+    command = ["fit", str(file), "--target", "y", "--steps", str(steps), "--quiet", "--out", str(run), *options]
+    shown = CliRunner().invoke(cli, command)
+    assert shown.exit_code == 0, shown.output
+    return shown.stdout, json.loads((run / "result.json").read_text(encoding="utf-8"))["outputs"][0]
 
 
 def test_errors_that_are_parts_of_values_do_not_let_large_rows_decide(tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_numbers_are_fitted_to_all_rows_and_figures_say_that_they_are_older(tmp_
 def test_what_is_as_good_is_told_and_the_simplest_is_the_best(tmp_path: Path) -> None:
     conc = np.array([0.02, 0.02, 0.06, 0.06, 0.11, 0.11, 0.22, 0.22, 0.56, 0.56, 1.1, 1.1])
     rate = np.array([76, 47, 97, 107, 123, 139, 159, 152, 191, 201, 207, 200])
-    shown, found = fitted({"conc": conc, "y": rate}, tmp_path, steps=8)
+    shown, found = fitted({"conc": conc, "y": rate}, tmp_path, steps=3)
     assert found["ties"]
     assert found["best"]["complexity"] <= min(one["complexity"] for one in found["ties"])
     assert "as good, or nearly: y = " in shown
