@@ -123,10 +123,10 @@ def test_nobody_uses_a_private_name_of_another_module() -> None:
 
 # What was `search`, `train`, `score` and the built-in proposers before there was one search, wherever it lives now:
 # then it had 7,285 lines, and 456 numbers set by hand. What came later is none of it: the search for free
-# constants, and what noisy rows ask for, a module and some 150 lines in others: kinds of errors, near ties.
+# constants, and what noisy rows ask for, a module and some 160 lines in others: kinds of errors, near ties.
 SEARCH = ["search", "train", "score", "archive", "description", "builtins/proposers"]
 LATER = {"free_constants", "noisy_rows.py"}
-LINES, HAND_SET = 7_285 + 150, 456
+LINES, HAND_SET = 7_285 + 160, 456
 
 
 def hand_set(module: Path) -> int:

@@ -63,6 +63,10 @@ def worse(problem: Problem, figures: Figures, candidate: Candidate) -> bool:
     return not traits.squares(problem.fitness) and figures.loss["train"] > most
 
 
+def _rounded(tree: Expression) -> Expression:
+    return tree.with_constants([float(f"{one:.8g}") for one in tree.fitted])
+
+
 class Archive:
     """Keeps, for one output, the best-scoring function of each whole complexity and the shortest descriptions."""
 
@@ -94,7 +98,7 @@ class Archive:
         if allowed is None:
             return None
         # Under noise the same formula comes again and again with other last digits.
-        known = self._rounded.get(rounded := allowed.with_constants([float(f"{one:.8g}") for one in allowed.fitted]))
+        known = self._rounded.get(rounded := _rounded(allowed))
         if known is not None and known in self._described:
             return self._described[known][1]
         candidate = self.candidate(allowed, proposer, log_q)
@@ -257,4 +261,6 @@ class Archive:
         self._described, self._shortest, self._level = {}, None, None
         for one in state["described"]:
             self._describe(Candidate.read(one, primitives))
+        described = [one for _, one in self._described.values() if one.figures.relative["train"] > PROMISING]
+        self._rounded = {_rounded(one.tree): one.tree for one in described}
         self._front = self._best = None
