@@ -33,7 +33,7 @@ FEW_NUMBERS = 6
 BY_LUCK = 6.0
 """How much shorter than that of a constant the description of a formula must be, as a log likelihood.
 
-Of sixty tables of noise, the luckiest formula gained two."""
+Of sixty tables of noise, by which it was set, the luckiest formula gained two."""
 NEAR_TIE = 2.0
 """By how much a description may be longer than the shortest for the formula to be as good; as a log likelihood."""
 MOST_TOUCHED = 16

@@ -20,7 +20,7 @@ from occamkit.protocols import Primitive
 
 @dataclass(frozen=True)
 class Prices:
-    """What words cost beside each other, in the unit of one node; set by hand, and not varied since.
+    """What words cost beside each other, in the unit of one node; set by hand.
 
     turning: a primitive that accepts plain numbers alone and both rises and falls (sine and the like), beyond its own
     complexity: these imitate other shapes most easily. An exponential or a logarithm is as ordinary as a power. half,
