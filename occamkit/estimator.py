@@ -29,7 +29,8 @@ class OccamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sci
     primitives: names and groups of what formulas are made of; None, the default ones. constants: numbers they may hold.
     start: formulas of your own to start from. seconds: how long to search at most. max_steps: steps in all, in place of
     seconds; then the same data and random_state give the same formula on every machine. functions: how many are drawn
-    in each step. random_state: the seed. device: auto, cpu, cuda or mps. verbose: show how the search goes.
+    in each step. proposers: names of those that search; None, all that are of use. random_state: the seed. device:
+    auto, cpu, cuda or mps. verbose: show how the search goes.
 
     After fitting: `expression_` is the formula as text, `front_` the best formula of each complexity, `result_` the
     whole result, `notes_` what was decided on the way; `n_features_in_` and `feature_names_in_` are as always.
@@ -44,6 +45,7 @@ class OccamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sci
         seconds: float = 60.0,
         max_steps: int | None = None,
         functions: int = 2000,
+        proposers: Sequence[str] | None = None,
         random_state: int | np.random.RandomState | None = 0,
         device: str = "auto",
         verbose: bool = False,
@@ -54,6 +56,7 @@ class OccamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sci
         self.seconds = seconds
         self.max_steps = max_steps
         self.functions = functions
+        self.proposers = proposers
         self.random_state = random_state
         self.device = device
         self.verbose = verbose
@@ -86,6 +89,7 @@ class OccamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sci
             start=list(self.start or ()),
             stop=stop,
             trainer={"functions": self.functions},
+            proposers=self.proposers,
         )
         names = self._names()
         output = OUTPUT if OUTPUT not in names else next(f"y{i}" for i in range(10**6) if f"y{i}" not in names)

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from occamkit import OccamRegressor
 
 
-@parametrize_with_checks([OccamRegressor(max_steps=2, functions=100)])
+@parametrize_with_checks([OccamRegressor(max_steps=2, functions=100, proposers=["network"])])
 def test_the_conventions_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 

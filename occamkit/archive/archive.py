@@ -120,8 +120,12 @@ class Archive:
             for (_, told), one in self._described.values()
             if 0 < numbers.get(one.tree, 0) <= FEW_NUMBERS and told <= shortest + TOUCHED
         ]
-        for _, one in sorted(rough, key=lambda pair: pair[0])[:MOST_TOUCHED]:
-            self.add(tidied(self.problem, one, self.output))
+        for at_best, one in sorted(rough, key=lambda pair: pair[0])[:MOST_TOUCHED]:
+            if at_best > shortest + NEAR_TIE:
+                return
+            touched = tidied(self.problem, one, self.output)
+            self.add(touched)
+            shortest = min(shortest, self._length(touched)[1])
 
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it improves on those of its complexity, or is described in few words."""

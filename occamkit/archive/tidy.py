@@ -22,7 +22,8 @@ from occamkit.graph.numbers import likely, snapped
 from occamkit.task.data.dataset import Part
 from occamkit.task.problem import Problem
 
-_ITERATIONS = 30
+_ITERATIONS, _TRIED = 30, 6
+"""Of a fit, and of one that begins where the others are at their best and one number was moved a little."""
 _ROUNDING = 1e-10
 """Errors below this part of the target's spread are rounding: no constant is known better than that allows."""
 _INDEPENDENT = 1e-8
@@ -91,10 +92,10 @@ class _Fitting:
     target: Tensor
     weights: Tensor
 
-    def fitted(self, start: Sequence[float], fixed: frozenset[int] = frozenset()) -> _Found:
+    def fitted(self, start: Sequence[float], fixed: frozenset[int], iterations: int = _ITERATIONS) -> _Found:
         """Fit from a start, some constants fixed."""
         tree = self.tree.with_constants(start)
-        tree, error = fit_tree(tree, self.columns, self.target, fixed, _ITERATIONS, self.weights)
+        tree, error = fit_tree(tree, self.columns, self.target, fixed, iterations, self.weights)
         return _Found(tree.fitted, fixed, error)
 
     def deviations(self, found: _Found) -> list[float]:
@@ -154,13 +155,13 @@ def _snapped(task: _Fitting, found: _Found) -> _Found:
         deviations = task.deviations(found)
         left = [place for place in range(len(deviations)) if place not in found.fixed | refused]
         if not left:
-            return found
+            return found if found is first else task.fitted(found.constants, found.fixed)
         place = min(left, key=lambda one: deviations[one] / max(abs(found.constants[one]), 1e-300))
         for value in likely(found.constants[place], _CHANCE * deviations[place]):
             if place in powers and not isinstance(snapped(value, 0.0), Fraction):
                 continue  # nobody writes x**(3/7)
             constants = (*found.constants[:place], value, *found.constants[place + 1 :])
-            tried = task.fitted(constants, found.fixed | {place})
+            tried = task.fitted(constants, found.fixed | {place}, _TRIED)
             if task.as_good(tried, first):
                 found = tried
                 break

@@ -17,6 +17,7 @@ from occamkit.cli.output import SEED, json_option, pack_options
 @click.option("--inputs", metavar="A,B", help="The columns it may read; absent, all that hold numbers.")
 @click.option("--unit", "units", multiple=True, metavar="COLUMN=UNIT", help="Unit of a column, such as v=m/s.")
 @click.option("--primitives", metavar="A,B", help="Names and groups of what formulas are made of.")
+@click.option("--proposers", metavar="A,B", help="Names of those that search; absent, all that are of use.")
 @click.option("--start", multiple=True, metavar="FORMULA", help="A formula of your own that the search starts from.")
 @click.option(
     "--missing", type=click.Choice(["error", "drop"]), default="error", show_default=True, help="Rows with gaps."
@@ -39,6 +40,7 @@ def fit(
     inputs: str | None,
     units: tuple[str, ...],
     primitives: str | None,
+    proposers: str | None,
     start: tuple[str, ...],
     missing: str,
     split: str | None,
@@ -69,6 +71,7 @@ def fit(
     registry = Registry.load(block=block)
     wishes = Wishes(
         primitives=_listed(primitives),
+        proposers=_listed(proposers),
         units=dict(_unit(one) for one in units),
         start=start,
         stop={"max_steps": steps} if steps is not None else {"seconds": seconds},

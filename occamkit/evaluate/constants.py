@@ -30,6 +30,8 @@ company; see `blocks`, which has more columns to spare."""
 _BUDGET = 1 << 25
 _FIRST_ITERATIONS = 6
 """How far every start is followed; after that only the best start of each function is."""
+_LOOK = 300_000
+"""What a look at functions costs besides their numbers: measured beside those in CPU seconds."""
 _ROUNDS = (9, 90)
 """How many more starts are tried in each round, for functions that were undefined at all before."""
 
@@ -64,6 +66,8 @@ class ConstantFitter:
         self._columns = columns.index_select(1, torch.cat([self._rows, padding])).contiguous()
         self._draws: dict[int, Tensor] = {}
         self._bytes_per_start = 4096.0
+        self.computed = 0
+        """Numbers that were computed so far, roughly."""
 
     def fit(self, roots: Tensor, target: Tensor, scaling: Scaling = UNSCALED) -> tuple[Tensor, Tensor]:
         """Return the constants of distinct functions [F] that all have some, and whether each is defined: [c], [F].
@@ -88,13 +92,13 @@ class ConstantFitter:
 
     def _fit_part(self, roots: Tensor, target: Tensor, scaling: Scaling, count: int) -> Fit:
         """Fit functions [F] of `count` constants from several starts each; return the best of each."""
-        starts, fit = self.settings.starts, METHODS[self.settings.method]
+        starts = self.settings.starts
         model = self._model(roots.repeat_interleave(starts))
         first = min(_FIRST_ITERATIONS, self.settings.iterations) if starts > 1 else self.settings.iterations
-        best = _best(fit(model, self._start(model, starts, 0), target, scaling, first), starts, count)
+        best = _best(self._run(model, self._start(model, starts, 0), target, scaling, first), starts, count)
         if first < self.settings.iterations:
             left = self.settings.iterations - first
-            best = fit(self._model(roots), best.constants, target, scaling, left)
+            best = self._run(self._model(roots), best.constants, target, scaling, left)
         begin, left = starts, self.settings.retries
         for more in _ROUNDS:
             undefined = torch.nonzero(~torch.isfinite(best.error)).squeeze(1)
@@ -105,6 +109,10 @@ class ConstantFitter:
                 self._retry(best, part, roots.index_select(0, part), target, scaling, begin, tries)
             begin, left = begin + tries, left - tries
         return best
+
+    def _run(self, model: ForestModel, start: Tensor, target: Tensor, scaling: Scaling, iterations: int) -> Fit:
+        self.computed += iterations * (_LOOK + model.size // self._columns.element_size())
+        return METHODS[self.settings.method](model, start, target, scaling, iterations)
 
     def _retry(
         self, best: Fit, part: Tensor, roots: Tensor, target: Tensor, scaling: Scaling, begin: int, tries: int
@@ -118,8 +126,7 @@ class ConstantFitter:
         if lucky.numel() == 0:
             return
         chosen = finite.to(torch.int8).argmax(1).index_select(0, lucky) + lucky * tries
-        fit = METHODS[self.settings.method]
-        found = fit(
+        found = self._run(
             self._model(roots.index_select(0, lucky)),
             start.index_select(0, chosen),
             target,

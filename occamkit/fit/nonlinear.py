@@ -7,7 +7,7 @@ functions on the graph and polishes one formula on all rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
@@ -21,6 +21,8 @@ _MOST_DAMPING = 1e8
 _HARDER, _SOFTER = 8.0, 0.1
 _STEP = 6e-6
 """The step of a central difference, as a part of the constant: the cube root of the rounding of a double."""
+_AT_ONCE = 1_000_000
+"""Numbers of a column for several starts, at most."""
 
 
 class Model(Protocol):
@@ -37,35 +39,33 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Differences:
-    """A model whose slopes are central differences.
+    """A model of one function from several starts, whose slopes are central differences.
 
-    values: from constants [F, c] of members [F], some of all functions, to values [F, n]. free: which constants have
-    slopes [c].
+    values: from constants [F, c] to values [F, n]. free: which constants have slopes [c]. rows: n.
     """
 
-    values: Callable[[Tensor, Tensor], Tensor]
-    members: Tensor  # [F]
+    values: Callable[[Tensor], Tensor]
     free: Tensor  # [c]
+    rows: int
 
     def evaluate(self, constants: Tensor) -> tuple[Tensor, Tensor]:
         """Return values [F, n] and slopes [F, c, n] at constants [F, c]."""
-        values = self.values(constants, self.members)
-        slopes = values.new_zeros(*constants.shape, values.shape[1])
-        for place in torch.nonzero(self.free).squeeze(1).tolist():
-            step = _STEP * torch.where(constants[:, place] == 0, 1.0, constants[:, place].abs())
-            ahead, behind = (self.values(_moved(constants, place, move), self.members) for move in (step, -step))
-            slopes[:, place] = (ahead - behind) / (2 * step).unsqueeze(1)
-        return values, slopes
+        count, places = constants.shape[0], torch.nonzero(self.free).squeeze(1)
+        step = _STEP * torch.where(constants == 0, 1.0, constants.abs()).index_select(1, places)  # [F, f]
+        moves = constants.new_zeros(count, len(places), constants.shape[1])
+        moves[:, torch.arange(len(places)), places] = step
+        tried = torch.cat([constants.unsqueeze(1), constants.unsqueeze(1) + moves, constants.unsqueeze(1) - moves], 1)
+        # A walk through a small tree costs more than its numbers, so all are taken on one walk while they are few.
+        parts = torch.split(tried.flatten(0, 1), max(1, _AT_ONCE // self.rows))
+        values = torch.cat([self.values(part) for part in parts]).view(count, -1, self.rows)
+        here, ahead, behind = torch.split(values, [1, len(places), len(places)], 1)
+        slopes = values.new_zeros(*constants.shape, self.rows)
+        slopes[:, places] = (ahead - behind) / (2 * step).unsqueeze(2)
+        return here.squeeze(1), slopes
 
     def narrow(self, keep: Tensor) -> Differences:
-        """Return the model of some of the functions, [m] of them."""
-        return replace(self, members=self.members.index_select(0, keep))
-
-
-def _moved(constants: Tensor, place: int, move: Tensor) -> Tensor:
-    moved = constants.clone()
-    moved[:, place] += move
-    return moved
+        """Return the model of some of the starts; they have all the same."""
+        return self
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,10 @@ def model_of(tree: Expression, columns: Mapping[str, Tensor], weights: Tensor, f
     """Return a formula times weights [n] as a model for least squares; fixed constants have no slopes."""
     free = torch.tensor([place not in fixed for place in range(tree.constant_count)])
 
-    def values(constants: Tensor, _: Tensor) -> Tensor:
+    def values(constants: Tensor) -> Tensor:
         return tree.evaluate(columns, constants).expand(len(constants), weights.numel()) * weights
 
-    return Differences(values, torch.zeros(1, dtype=torch.int64), free)
+    return Differences(values, free, weights.numel())
 
 
 def fit_tree(

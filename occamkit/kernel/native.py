@@ -14,7 +14,7 @@ import numpy as np
 from occamkit.kernel.program import Effort, Job, Outside, ProgramFit, RowTable
 
 _NAMES = ("kernel.so", "kernel.dylib", "kernel.dll")
-_VERSION = 1
+_VERSION = 2
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, *[ctypes.POINTER(ctypes.c_double)] * 3)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,8 +63,7 @@ def sum_of(terms: int, offset: Offset, first_is_one: bool) -> tuple[int, int]:
     return Op.SUM, terms | first_is_one << 8 | offset << 9
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(NamedTuple):
     """A sum of terms with weights, which are solved for, and constants inside the terms, which are fitted.
 
     code: instructions, each of two numbers. constants: how many there are inside the terms.
@@ -80,8 +80,7 @@ class Program:
         return self.constants + self.terms + 1
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """A program to fit from given constants, or with a seed from drawn ones.
 
     Of given constants, those that are NaN are drawn, and the others kept for a start.
@@ -105,8 +104,7 @@ class Effort:
     least: float = 1e-4
 
 
-@dataclass(frozen=True)
-class ProgramFit:
+class ProgramFit(NamedTuple):
     """Constants inside the terms, then weights of the offset and of each term; left: the part of the square left."""
 
     constants: Numbers

@@ -52,6 +52,9 @@ def draw_sum(
         scale = random.sign() * random.between(0.1, 8)
     elif op in (Op.SIN, Op.COS):
         scale, level = random.between(1, 60) / size, random.uniform() * 6.283185307179586
+    elif op == Op.OUTSIDE and random.uniform() < 0.5:  # it may be defined near zero alone, as an arc sine is
+        most = max(abs(low), abs(high))
+        scale = random.sign() * random.between(0.05, 1) / (most if most > TINY_SPREAD else 1)
     elif op in (Op.TANH, Op.OUTSIDE):
         scale = random.sign() * random.between(0.5, 8)
         level = -scale * (low + random.uniform() * size)

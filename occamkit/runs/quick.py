@@ -36,7 +36,8 @@ MOST_INPUTS = 12
 class Wishes:
     """What may be said besides the table; None is our choice.
 
-    stop: values of [stop]. search: values of [search]. start: formulas to start from.
+    stop: values of [stop]. trainer: values of [trainer]. start: formulas to start from. proposers: names of those that
+    search.
     """
 
     primitives: Sequence[str] | None = None
@@ -45,6 +46,7 @@ class Wishes:
     start: Sequence[str] = ()
     stop: Mapping[str, Any] = field(default_factory=dict)
     trainer: Mapping[str, Any] = field(default_factory=dict)
+    proposers: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,11 +151,11 @@ def _document(
 ) -> dict[str, Any]:
     """Return a task file with our choices in it."""
     search: dict[str, Any] = {"start": list(wishes.start)}
-    search["primitives"] = list(wishes.primitives or _primitives(registry))
+    search["primitives"] = list(wishes.primitives or registry.defaults()["primitives"])
     if wishes.constants is not None:
         search["constants"] = list(wishes.constants)
     columns = [{"name": one, "unit": wishes.units.get(one, "")} for one in inputs]
-    document = {
+    document: dict[str, Any] = {
         "occamkit": 1,
         "name": name,
         "data": data,
@@ -163,16 +165,10 @@ def _document(
         "trainer": dict(wishes.trainer),
         "stop": {"same_best_restarts": 4, **wishes.stop},
     }
+    if wishes.proposers is not None:
+        document["proposers"] = [{"name": one} for one in wishes.proposers]
     # Factor and offset of the whole formula are solved for.
     return {**document, "fitness": {**registry.defaults()["fitness"], "scale": "affine"}}
-
-
-def _primitives(registry: Registry) -> list[str]:
-    """Return the default primitives, and those of the same pack that carry a fitted constant."""
-    defaults = [str(name) for name in registry.defaults()["primitives"]]
-    pack = defaults[0].partition(":")[0]
-    learned = [one.qualified for one in registry.entries("primitives") if one.value.constants and one.pack == pack]
-    return [*defaults, *learned]
 
 
 def _require(path: Path, seen: Glance, target: str, inputs: Sequence[str] | None) -> None:

@@ -25,7 +25,7 @@ class FittedFunctions:
 
     def __init__(self, fitter: ConstantFitter, targets: Tensor, scalings: Sequence[Scaling]) -> None:
         self.graph = fitter.graph
-        self._fitter = fitter
+        self.fitter = fitter
         self._targets = targets
         self._scalings = tuple(one.like(targets) for one in scalings)
         self._store = ConstantStore(fitter.graph, targets.shape[0], targets)
@@ -41,7 +41,7 @@ class FittedFunctions:
                 continue
             unfitted = fresh.index_select(0, torch.nonzero(~self._store.known(output, fresh)).squeeze(1))
             if unfitted.numel():
-                constants, _ = self._fitter.fit(unfitted, self._targets[output], self._scalings[output])
+                constants, _ = self.fitter.fit(unfitted, self._targets[output], self._scalings[output])
                 self._store.put(output, unfitted, constants)
             evaluator.evaluated += fresh.numel()
             for part in torch.split(fresh, self._most_at_once(evaluator)):

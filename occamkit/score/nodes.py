@@ -75,6 +75,11 @@ class GraphJudge:
         return FittedFunctions(ConstantFitter(self.graph, columns, settings), targets, self.judge.scalings)
 
     @property
+    def fitting(self) -> int:
+        """Numbers that were computed so far to fit constants, roughly."""
+        return self._fitted.fitter.computed if self._fitted else 0
+
+    @property
     def ranks_the_top_alone(self) -> bool:
         """Whether scores below the top may be too high, because whole formulas were not asked for them."""
         return self._whole is not None

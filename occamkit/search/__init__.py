@@ -5,6 +5,7 @@
     worker     a proposer at work: what it was dealt, and how it goes on after an interruption
     events     what the loop tells to all who look on
     conclude   what a run has come to: the same for a live, a killed and a resumed one
+    simple     the mean and the best line, where nothing was found
     trace      the events of a run as lines of a file
     interrupt  Ctrl-C between turns, and one thread
 

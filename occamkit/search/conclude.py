@@ -10,6 +10,7 @@ from occamkit.archive import Archive, Candidate, archives_of, refitted, tidied, 
 from occamkit.protocols import Primitive
 from occamkit.score import Judge
 from occamkit.search.events import Account
+from occamkit.search.simple import offer_simple
 from occamkit.task.file.checks import callable_primitives
 from occamkit.task.problem import Problem
 
@@ -59,6 +60,7 @@ def conclude(
     accounts: Mapping[str, Account],
 ) -> Outcome:
     """Return what a run has come to."""
+    offer_simple(problem.search_problem, archives)
     # The last touch may change who is the best, so fronts come first.
     fronts = [archive.finished(MOST_SHOWN) for archive in archives]
     chosen = [archive.best() for archive in archives]

@@ -192,10 +192,10 @@ class Learner:
 
     @property
     def computed(self) -> int:
-        """Numbers that were computed so far, roughly: those of functions that were new, and of those drawn."""
-        trainer = self.trainer
+        """Numbers that were computed so far, roughly: for functions drawn, for those that were new, for constants."""
+        trainer, judge = self.trainer, self.trainer.judge
         drawn = DRAWING * trainer.functions * trainer.steps
-        return drawn + EVALUATING * trainer.rows * trainer.judge.evaluator.evaluated
+        return drawn + EVALUATING * trainer.rows * judge.evaluator.evaluated + judge.fitting
 
     def record(self, step: Step) -> StepRecord:
         """Describe a step; reads back a few numbers and two trees for each output."""

@@ -1,4 +1,4 @@
-"""Sums of many terms, inputs that are factors, and exponents out of noise."""
+"""Sums of many terms, and inputs that are factors."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from occamkit.builtins.proposers.exact.matching import images, peeled_pairs
 from occamkit.builtins.proposers.exact.power_inputs import power_inputs
 from occamkit.builtins.proposers.exact.tables import Table, TableSlice, ingredients, input_groups
 from occamkit.builtins.proposers.exact.view import OutputView
-from occamkit.builtins.proposers.noisy.polynomials import thinned
-from occamkit.builtins.proposers.noisy.shortlist import solve_and_round
+from occamkit.builtins.proposers.sums.polynomials import thinned
 from occamkit.graph import Leaf, product
 from occamkit.search import search
 from occamkit.task.problem import Problem
@@ -70,26 +69,6 @@ def returned(steps: Generator[None, None, Any]) -> Any:
             return end.value
 
 
-@given(st.lists(HALVES, min_size=1, max_size=4), st.floats(-3, 3))
-def test_exponents_come_back_out_of_exact_logarithms(powers: list[float], factor: float) -> None:
-    rows = torch.randn(len(powers) + 1, 40, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
-    rows[0] = 1.0
-    wanted = torch.tensor([factor, *powers], dtype=torch.float64)
-    halves = torch.tensor([[False, *[True] * len(powers)]])
-    solved = solve_and_round(rows.unsqueeze(0), wanted @ rows, halves)[0]
-    assert solved[1:].tolist() == powers
-    torch.testing.assert_close(solved[:1], wanted[:1], rtol=1e-6, atol=1e-6)
-
-
-def test_what_rounding_loses_the_others_make_up_for() -> None:
-    x = torch.linspace(1, 3, 200, dtype=torch.float64)
-    noise = 0.05 * torch.randn(200, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    rows = torch.stack([torch.ones_like(x), x.log(), x.square()])
-    target = -0.5 * x.square() + noise
-    solved = solve_and_round(rows.unsqueeze(0), target, torch.tensor([[False, True, True]]))[0]
-    assert solved[1:].tolist() == [0.0, -0.5]
-
-
 @given(st.sets(st.integers(0, 19), min_size=1, max_size=4))
 def test_terms_that_are_there_are_what_is_left(places: set[int]) -> None:
     generator = torch.Generator().manual_seed(1)
@@ -109,12 +88,6 @@ def test_squares_are_completed(registry: Registry) -> None:
     best = found(task(registry, "sqrt((a - b)**2 + (c - d)**2)", columns, noise=0.0, steps=400))
     assert best.figures.exact
     assert str(best.tree.simplified()) == "sqrt((a - b)**2 + (c - d)**2)"
-
-
-def test_an_exponential_is_found_where_most_rows_are_noise(registry: Registry) -> None:
-    best = found(task(registry, "n*exp(-x**2)", inputs(n=(1.0, 5.0), x=(0.5, 5.0)), noise=0.1, steps=80))
-    assert "exp(-" in str(best.tree.simplified())
-    assert best.tree.inputs == ("n", "x")
 
 
 def test_inputs_that_are_factors_are_told_from_the_others(registry: Registry) -> None:

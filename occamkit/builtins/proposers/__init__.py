@@ -4,7 +4,7 @@ Each is a dataclass whose fields are its options in `[[proposers]]`, made of pub
 
     network  the network of the paper
     exact    formulas that are looked up
-    noisy    formulas that are fitted to rows with noise
+    sums     sums of many products, fitted all at once
     free_constants  formulas whose numbers nobody can guess
     bits     programs over bits
 """
@@ -15,6 +15,6 @@ from occamkit.builtins.proposers.bits.proposers import Parity
 from occamkit.builtins.proposers.exact.proposers import Enumerate, Join, MonomialProposer
 from occamkit.builtins.proposers.free_constants.proposers import FreeConstants
 from occamkit.builtins.proposers.network import Network
-from occamkit.builtins.proposers.noisy.proposers import FitProposer
+from occamkit.builtins.proposers.sums.proposers import FitProposer
 
 PROPOSERS = (Parity, MonomialProposer, Enumerate, Join, FreeConstants, FitProposer, Network)

@@ -20,7 +20,7 @@ class Network:
 
     name: ClassVar[str] = "network"
     share: ClassVar[float] = 1.0
-    late: ClassVar[float] = 1.0
+    late: ClassVar[float] = 2.0
     serves: ClassVar[frozenset[Kind]] = frozenset(Kind)
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Items:

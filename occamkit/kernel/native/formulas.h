@@ -84,7 +84,10 @@ static void NAME(draw_sum)(Machine *m, const double **terms, int count, int firs
     if (!(range > TINY_SPREAD && range < HUGE_SPREAD)) range = 1;
     if (next[0] == EXP) scale = sign(m) * between(m, 0.1, 8);
     else if (next[0] == SIN || next[0] == COS) scale = between(m, 1, 60) / range, level = uniform(m) * 6.283185307179586;
-    else if (next[0] == TANH || next[0] == OUTSIDE) {
+    else if (next[0] == OUTSIDE && uniform(m) < 0.5) { /* it may be defined near zero alone, as an arc sine is */
+        double most = fmax(fabs(low), fabs(high));
+        scale = sign(m) * between(m, 0.05, 1) / (most > TINY_SPREAD ? most : 1);
+    } else if (next[0] == TANH || next[0] == OUTSIDE) {
         scale = sign(m) * between(m, 0.5, 8);
         level = -scale * (low + uniform(m) * range);
     } else if (offset == ONE) {

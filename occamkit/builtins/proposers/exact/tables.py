@@ -52,13 +52,11 @@ class TableSlice:
 class Table:
     """A library and its rows, grown together."""
 
-    def __init__(self, view: OutputView, ingredients: Sequence[Ingredient], algebraic: bool = False) -> None:
-        """Start a library; an algebraic one does without primitives that take plain numbers alone."""
+    def __init__(self, view: OutputView, ingredients: Sequence[Ingredient]) -> None:
         values = torch.stack([view.evaluate(one.tree) for one in ingredients])[:, view.pick]
         self.view = view
         primitives = view.problem.distinct_primitives
-        chosen = [one for one in primitives if not (algebraic and traits.refuses_units(one))]
-        self.library = Library(ingredients, values, chosen, view.discrete, view.spend)
+        self.library = Library(ingredients, values, primitives, view.discrete, view.spend)
         nuisance = view.nuisance()[:, view.pick]
         self.factors = Directions(nuisance)
         self.terms = Directions(torch.ones_like(nuisance[:1]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 
 import numpy as np
 
@@ -27,29 +28,28 @@ from occamkit.builtins.proposers.free_constants.skeleton import (
 )
 from occamkit.kernel import Numbers, Offset, Op
 
-CHANCES = {
-    "add_term": 22,
-    "add_factor": 14,
-    "replace": 10,
-    "switch": 7,
-    "wrap": 9,
-    "drop": 8,
-    "unwrap": 5,
-    "cross": 25,
-}
-"""How often each change is made."""
-
 
 class Changes:
-    """Random changes of formulas of a grammar."""
+    """Random changes of formulas of a grammar, some more often than others."""
 
     def __init__(self, grammar: Grammar, seed: int) -> None:
         self._grammar, self._random = grammar, random.Random(seed)
+        chances = {
+            self._add_term: 22,
+            self._add_factor: 14,
+            self._replace: 10,
+            self._switch: 7,
+            self._wrap: 9,
+            self._drop: 8,
+            self._unwrap: 5,
+            self._cross: 25,
+        }
+        self._changes, self._chances = list(chances), list(accumulate(chances.values()))
 
     def child(self, parent: Sum, other: Sum) -> Sum | None:
         """Return a changed parent, in which there may be parts of another; None where the change makes no sense."""
-        (name,) = self._random.choices(list(CHANCES), list(CHANCES.values()))
-        changed = getattr(self, f"_{name}")((Offset.ONE, parent[1]), other)
+        (change,) = self._random.choices(self._changes, cum_weights=self._chances)
+        changed = change((Offset.ONE, parent[1]), other)
         return None if changed is None else self._grammar.tidy(*changed)
 
     def atom(self, depth: int = 0) -> Factor:

@@ -36,7 +36,7 @@ class FormulaPlan:
     def __init__(self, grammar: Grammar, seed: int) -> None:
         self._grammar, self._random = grammar, random.Random(seed)
         self._variables = [variable(one) for one in grammar.inputs]
-        powers = (4, -4, 8, FREE, 2)
+        powers = (4, -4, 8, -8, FREE, 2)
         self._monomials = [variable(i, power) for i in grammar.inputs for power in powers if grammar.may(i, power)]
         self._wraps: list[Wrap] = [self._function(which) for which in range(len(grammar.functions))]
         self._wraps += [lambda inside, power=power: raised(inside, power) for power in OUTER]  # type: ignore[misc]
@@ -70,10 +70,12 @@ class FormulaPlan:
         yield from map(_alone, cross)
         yield from self._beside(self._monomials, one)
         yield from map(_alone, self._two())
-        short = [(factor,) for factor in self._monomials if factor[2] in (4, -4, 8)]
+        short = [(factor,) for factor in self._monomials if factor[2] in (4, -4, 8, -8)]
         lines = [raised((Offset.ONE, (product,)), 4) for product in (*short, *self._pairs())]
         yield from ((Offset.NONE, ((line, other),)) for line in lines for other in one)
         yield from map(_alone, (wrap(_inside(factor)) for factor in cross for wrap in self._wraps))
+        lone = [factor for factor in self._monomials if factor[2] in (4, -4)]
+        yield from ((Offset.NONE, ((left, right),)) for left in lone for right in cross)
 
     def more(self, formula: Sum) -> Items:
         """Yield a formula with every small term added to it, and with every small factor."""
@@ -89,7 +91,7 @@ class FormulaPlan:
                 yield offset, (*products, (left, right))
 
     def _straight(self) -> Items:
-        """Yield models that need no search: lines, products of powers, and sums of one function of each input."""
+        """Yield models that need no search: lines, products of powers, functions of either, and one of each input."""
         inputs = self._variables
         if not inputs:
             return
@@ -101,6 +103,8 @@ class FormulaPlan:
         yield Offset.ONE, (*((one,) for one in inputs), *combinations(inputs, 2))
         for wrap in self._wraps:
             yield Offset.ONE, tuple((wrap(_inside(one)),) for one in inputs)
+            yield Offset.ONE, ((wrap((Offset.ONE, tuple((one,) for one in inputs))),),)
+            yield Offset.ONE, ((wrap((Offset.ONE, (free,))),),)
 
     def _one(self) -> list[Factor]:
         """Return one function of a power of one input, or of an input and its square."""
@@ -126,7 +130,7 @@ class FormulaPlan:
         found: list[tuple[Factor, ...]] = []
         for i in self._grammar.inputs:
             for j in self._grammar.inputs:
-                for power in (4, -4, 8):
+                for power in (4, -4, 8, -8):
                     if i != j and (power != 4 or i < j) and self._grammar.may(j, power):
                         found.append((variable(i), variable(j, power)))
         return found
@@ -171,6 +175,7 @@ class FormulaPlan:
         pairs(one, one)
         pairs(monomials, two)
         pairs(monomials, cross)
+        pairs(one, cross)
         both = [(left, right) for left in monomials for right in monomials]
         if both and one:
             count = len(both) * len(one)

@@ -21,7 +21,7 @@ from occamkit.builtins.proposers.free_constants.prune import pruned
 from occamkit.builtins.proposers.free_constants.race import Race
 from occamkit.builtins.proposers.free_constants.rows import Rows, views
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
-from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
+from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum, has_constants
 from occamkit.builtins.proposers.free_constants.write import Writer
 from occamkit.description import odd_numbers
 from occamkit.fit import proportional, size_of
@@ -40,8 +40,8 @@ class FreeConstants:
     """
 
     name: ClassVar[str] = "free-constants"
-    share: ClassVar[float] = 1.5
-    opening: ClassVar[tuple[float, float]] = (12.0, 40.0)
+    share: ClassVar[float] = 4.0
+    opening: ClassVar[tuple[float, float]] = (30.0, 60.0)
     numbers: Annotated[int, Ge(1)] = 14
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Items:
@@ -133,9 +133,9 @@ class ViewSearch:
     """The search for one output in one view, under one model of errors."""
 
     def __init__(self, problem: SearchProblem, rows: Rows, budget: SearchBudget, numbers: int) -> None:
-        self._seed, self._numbers = problem.seed, numbers
+        self._seed = problem.seed
         self.grammar = Grammar(functions_of(problem), [bool(one) for one in rows.signs], rows.view.plain)
-        self.race = Race(self.grammar, rows, budget.spend, problem.seed)
+        self.race = Race(self.grammar, rows, budget.spend, problem.seed, numbers)
         self.writer = Writer(self.grammar, rows)
         self._plan = FormulaPlan(self.grammar, problem.seed)
         self._shown: set[Sum] = set()
@@ -186,16 +186,12 @@ class ViewSearch:
         for attempt in count(1):
             found = 0
             small: Iterator[tuple[Sum, Numbers | None]]
-            small = ((one, None) for one in self._plan.small() if self._has_constants(one))
+            small = ((one, None) for one in self._plan.small() if has_constants(one))
             while batch := list(islice(small, SETTINGS.batch)):
                 found += len(batch)
                 yield batch, attempt
             if not found:
                 return
-
-    def _has_constants(self, formula: Sum) -> bool:
-        made = self.grammar.program(formula)
-        return made is not None and made[0].constants > 0
 
     def _changed(self) -> Iterator[tuple[Sum, Numbers | None]]:
         changes, draw = Changes(self.grammar, self._seed), random.Random(self._seed)
@@ -208,8 +204,7 @@ class ViewSearch:
                 child = changes.child(parent.formula, other.formula)
                 if child is not None and draw.random() < SETTINGS.twice:
                     child = changes.child(child, other.formula)
-                made = None if child is None else self.grammar.program(child)
-                if child is not None and made is not None and made[0].numbers <= self._numbers:
+                if child is not None and not self.race.met(child):
                     yield child, self._memory(parent).recall(child, self._memory(other))
 
     def _memory(self, one: Fitted) -> Memory:

@@ -9,7 +9,7 @@ import numpy as np
 from occamkit.builtins.proposers.free_constants.changes import Memory
 from occamkit.builtins.proposers.free_constants.levels import Fitted
 from occamkit.builtins.proposers.free_constants.race import Race, Runner
-from occamkit.builtins.proposers.free_constants.skeleton import FREE, VARIABLE, Factor, Product, Sum
+from occamkit.builtins.proposers.free_constants.skeleton import FREE, FUNCTION, POWER, VARIABLE, Factor, Product, Sum
 from occamkit.kernel import Effort, Offset
 
 THOROUGH = Effort(starts=0, steps=40, least=1e-3)
@@ -69,6 +69,19 @@ def _simpler_product(product: Product, powers: dict[Factor, float]) -> Iterator[
             whole = round(powers[factor] * 2) * 2
             if 0 < abs(whole) <= MOST_POWER and abs(powers[factor] - whole / 4) < NEAR:
                 yield (*before, (kind, which, whole, inside), *after)
+        if kind == POWER and inside[0] != Offset.NONE and len(inside[1]) == 1:
+            yield (*before, *_opened(inside[1][0], power), *after)  # (1 + c·x)^p with a large c
         if kind != VARIABLE:
             for simpler in _simpler_inside(inside, powers):
                 yield (*before, (kind, which, power, simpler), *after)
+
+
+def _opened(product: Product, power: int) -> Product:
+    """Return the power of a product as a product, or nothing of it where that cannot be written."""
+    opened = []
+    for kind, which, own, inside in product:
+        whole = FREE if FREE in (own, power) else own * power // 4
+        if (FREE not in (own, power) and own * power % 4) or (kind == FUNCTION and power != 4):
+            return ()
+        opened.append((kind, which, whole if kind != FUNCTION else own, inside))
+    return tuple(opened)

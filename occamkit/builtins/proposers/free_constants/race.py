@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from occamkit.builtins.proposers.free_constants.functions import Called
 from occamkit.builtins.proposers.free_constants.levels import Fitted, Levels
@@ -18,14 +18,13 @@ FIRST = Effort(starts=24, steps=16, least=1e-2)
 WIDER = Effort(starts=0, steps=8, least=1e-3)
 LAST = Effort(starts=0, steps=60, least=1e-3)
 WORSE_THAN_NOTHING = 1.5
-CHEAPER = 12
-"""How many numbers the kernel computes in the time in which tensors give one, roughly."""
+CHEAPER, EACH = 40, 12_000
+"""How many numbers the kernel computes in the time in which tensors give one, and what a formula costs besides."""
 NEARLY = 1e-4
 """The part of the variance below which a formula is worth a thorough fit."""
 
 
-@dataclass(frozen=True)
-class Runner:
+class Runner(NamedTuple):
     """A formula on its way through the race."""
 
     formula: Sum
@@ -39,8 +38,9 @@ class Runner:
 class Race:
     """Fits formulas of one output, each once, and keeps the best."""
 
-    def __init__(self, grammar: Grammar, rows: Rows, spend: Callable[[int], None], seed: int) -> None:
+    def __init__(self, grammar: Grammar, rows: Rows, spend: Callable[[int], None], seed: int, numbers: int) -> None:
         self.grammar, self.rows, self._spend, self._seed = grammar, rows, spend, seed
+        self._most_numbers = min(numbers, rows.count - 1)
         self.levels = Levels(rows.count, rows.tables[-1].square / rows.spread)
         self._met: set[int] = set()  # hashes: a million formulas would not fit
         self._called = Called(grammar.functions)
@@ -53,18 +53,22 @@ class Race:
             for one, seed in zip(runners, seeds, strict=True)
         ]
         fits, work = self._kernel.fit(self.rows.tables[table], jobs, effort, self._called)
-        self._spend(work // CHEAPER)
+        self._spend(work // CHEAPER + EACH * len(jobs))
         self.fitted += len(jobs)
         return fits
+
+    def met(self, formula: Sum) -> bool:
+        """Whether a formula was fitted before."""
+        return hash(formula) in self._met
 
     def fresh(self, formulas: Iterable[tuple[Sum, Numbers | None]], attempt: int = 0) -> list[Runner]:
         """Return formulas that were not met before, ready to run; on a later attempt, all of them."""
         runners = []
         for formula, given in formulas:
-            if attempt or hash(formula) not in self._met:
+            if attempt or not self.met(formula):
                 self._met.add(hash(formula))
                 made = self.grammar.program(formula)
-                if made is not None and made[0].constants + made[0].terms + 1 < self.rows.count:
+                if made is not None and made[0].numbers <= self._most_numbers:
                     runners.append(Runner(formula, *made, given))
         return runners
 
@@ -85,7 +89,7 @@ class Race:
         if near:
             fits = self._fit(-1, [runners[place] for place in near], LAST, [0] * len(near))
             for place, fit in zip(near, fits, strict=True):
-                runners[place] = replace(runners[place], fit=fit)
+                runners[place] = runners[place]._replace(fit=fit)
         found = [kept for one in runners if (kept := self.keep(one)) is not None]
         return found + self._without_offset(found)
 
@@ -102,7 +106,7 @@ class Race:
     def refit(self, runners: Sequence[Runner], effort: Effort) -> list[Fitted]:
         """Fit on all rows from given constants, kept or not; return what was fitted."""
         fits = self._fit(-1, runners, effort, [0] * len(runners))
-        made = (replace(one, fit=fit) for one, fit in zip(runners, fits, strict=True))
+        made = (one._replace(fit=fit) for one, fit in zip(runners, fits, strict=True))
         return [self.of(one) for one in made if one.fit is not None and one.fit.left < float("inf")]
 
     def _seed_of(self, runner: Runner, attempt: int) -> int:
@@ -116,7 +120,7 @@ class Race:
         for one, fit in zip(runners, fits, strict=True):
             bar = self.levels.bar(Levels.level(one.program, one.cost), look)
             if fit.left < SETTINGS.passes[look] * bar and fit.left < WORSE_THAN_NOTHING:
-                passed.append(replace(one, fit=fit, looks=(*one.looks, fit.left)))
+                passed.append(one._replace(fit=fit, looks=(*one.looks, fit.left)))
         return passed
 
     def of(self, runner: Runner) -> Fitted:

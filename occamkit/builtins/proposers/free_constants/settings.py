@@ -30,7 +30,7 @@ class FreeConstantsSettings:
     kept: int = 10
     passes: tuple[float, float, float] = (1.2, 1.05, 1.0)
     pruned: int = 12
-    proposed: int = 12
+    proposed: int = 8
     planned: int = 20
     ahead: int = 40
     behind: int = 6
@@ -41,7 +41,7 @@ class FreeConstantsSettings:
     patience: int = 20_000
     stale: float = 4.0
     exact: float = 1e-24
-    seldom: float = 1.3
+    seldom: float = 1.5
 
 
 SETTINGS = FreeConstantsSettings()

@@ -73,6 +73,7 @@ class Grammar:
         self._parts: dict[tuple[Factor, bool], Coded] = {}
         self._products: dict[Product, Coded] = {}
         self._tidied: dict[Factor, Factor | None] = {}
+        self._tidied_products: dict[tuple[Product, int], Product | None] = {}
 
     @cached_property
     def inputs(self) -> range:
@@ -89,26 +90,29 @@ class Grammar:
             return self.one_sign[which] and self.plain[which]
         return power in COLUMN and (self.one_sign[which] or (power > 0 and power % 4 == 0))
 
-    def tidy(self, offset: int, products: Iterable[Iterable[Factor]]) -> Sum | None:
+    def tidy(self, offset: int, products: Iterable[Product]) -> Sum | None:
         """Return a sum at the root in its one order; None where it makes no sense or has a simpler twin."""
         return self._sum(offset, products, 0)
 
-    def _sum(self, offset: int, products: Iterable[Iterable[Factor]], depth: int) -> Sum | None:
+    def _sum(self, offset: int, products: Iterable[Product], depth: int) -> Sum | None:
         if depth > MOST_DEPTH:
             return None
         kept: list[Product] = []
         for one in products:
-            product = self._product(one, depth)
+            key = (one, depth)
+            if key not in self._tidied_products:
+                self._tidied_products[key] = self._product(one, depth)
+            product = self._tidied_products[key]
             if product is None or (len(product) == 1 and product[0][0] == POWER and product[0][2] == 4):
                 return None
             twins = kept.count(product)
-            if twins == 0 or (twins == 1 and any(_has_constants(factor) for factor in product)):
+            if twins == 0 or (twins == 1 and _has_constants(product)):
                 kept.append(product)
         if not kept or len(kept) > MOST_TERMS:
             return None
         return offset, tuple(sorted(kept))
 
-    def _product(self, factors: Iterable[Factor], depth: int) -> Product | None:
+    def _product(self, factors: Product, depth: int) -> Product | None:
         powers: dict[int, int] = {}
         rest: list[Factor] = []
         exponents: dict[int, tuple[Product, ...]] = {}
@@ -173,7 +177,7 @@ class Grammar:
         found = self._parts.get(key)
         if found is None:
             if len(self._parts) > MOST_REMEMBERED:
-                for cache in (self._parts, self._products, self._tidied):
+                for cache in (self._parts, self._products, self._tidied, self._tidied_products):
                     cache.clear()
             found = self._parts[key] = self._part(factor, centred)
         return found
@@ -233,5 +237,10 @@ _MULTIPLY, _TERM = (int(Op.MULTIPLY), 0), (int(Op.TERM), 0)
 _BOUNDED = (Op.SIN, Op.COS, Op.TANH)
 
 
-def _has_constants(factor: Factor) -> bool:
-    return bool(factor[0] != VARIABLE or factor[2] == FREE)
+def has_constants(formula: Sum) -> bool:
+    """Whether there is a number inside a term."""
+    return any(_has_constants(product) for product in formula[1])
+
+
+def _has_constants(product: Product) -> bool:
+    return any(factor[0] != VARIABLE or factor[2] == FREE for factor in product)
