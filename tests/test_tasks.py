@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sympy
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from occamkit import Registry
@@ -263,6 +263,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@settings(max_examples=30, deadline=None)
 @given(documents())
 def test_a_resolved_task_reads_back_as_itself(
     registry: Registry, tmp_path_factory: pytest.TempPathFactory, document: Any

@@ -148,10 +148,11 @@ class Run:
         return last
 
     def _count(self) -> None:
-        """Steps are those of a proposer that works in steps; without one, turns that everybody has had."""
+        """Steps are those of a proposer that works in steps; without one, turns that all who still search have had."""
         functions, steps = self.counts.functions, self.counts.steps
         if not any(one.milestone is not None and one.milestone.progress is not None for one in self.workers):
-            steps = min(one.account.turns for one in self.workers)
+            live = [one for one in self.workers if not one.account.ended] or self.workers
+            steps = min(one.account.turns for one in live)
             functions = sum(one.account.proposed for one in self.workers)
         self.counts = replace(self.counts, seconds=self.seconds, steps=steps, functions=functions)
 
