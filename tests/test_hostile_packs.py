@@ -99,7 +99,7 @@ BY_THE_KIT = {
         ["the rule gives", "the numbers do not scale so; mend units"],
     ),
     "sleeps in call": (
-        primitive("time.sleep(0.5 if a.numel() > 20 else 0)\n    return torch.sin(a)"),
+        primitive("time.sleep(0.5)\n    return torch.sin(a)"),
         "bad-quick",
         ["a call on", "takes 0.5 s", "compute on whole tensors"],
     ),

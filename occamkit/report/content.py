@@ -51,6 +51,7 @@ class OutputContent:
     best_algebra: Any | None
     rows: tuple[ShownRows, ...]
     constants: tuple[Measured, ...]
+    ties: tuple[Found, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,10 @@ def _output(problem: Problem, result: Result, place: int) -> OutputContent:
         algebra=tuple(_algebra(problem, one) for one in found.front),
         best_algebra=_algebra(problem, found.best) if found.best is not None else None,
         rows=tuple(_rows(problem, usable, place)) if usable is not None else (),
-        constants=measured(usable, *_declared(problem, "train", place)) if usable is not None else (),
+        constants=_constants(problem, usable, found.best, place)
+        if usable is not None and found.best is not None
+        else (),
+        ties=found.ties,
     )
 
 
@@ -132,6 +136,16 @@ def _declared(problem: Problem, part: Part, output: int) -> tuple[dict[str, Tens
     variables, scales = problem.dataset.variables, problem.dataset.scales
     columns = {one.name: scale.declared(column) for one, scale, column in zip(variables, scales, inputs, strict=False)}
     return columns, problem.dataset.output_scale(output).declared(targets[output])
+
+
+def _constants(problem: Problem, usable: Usable, found: Found, output: int) -> tuple[Measured, ...]:
+    """Return the constants with their errors, from the rows that they were fitted to."""
+    columns, target = _declared(problem, "train", output)
+    if found.refitted:
+        more, besides = _declared(problem, "valid", output)
+        columns = {name: torch.cat([column, more[name]]) for name, column in columns.items()}
+        target = torch.cat([target, besides])
+    return measured(usable, columns, target)
 
 
 def _rows(problem: Problem, usable: Usable, output: int) -> list[ShownRows]:

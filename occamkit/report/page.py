@@ -54,6 +54,7 @@ def _output(content: Content, output: OutputContent, place: int) -> Iterator[str
     yield f'<div class="formula" id="formula-{place}">{_set(output.best, output.best_algebra, output.name)}'
     yield f"<code>{html.escape(f'{output.name} = {output.best.expression}')}</code></div>"
     yield _scores(output.best, unit)
+    yield from _ties(output)
     yield from _constants(output)
     yield "<h2>Simple against exact</h2>"
     yield from _front(output, place)
@@ -80,7 +81,18 @@ def _scores(found: Found, unit: str) -> str:
     measure = f" [{html.escape(unit)}]" if unit else ""
     head = f"<tr><th>rows</th><th>R²</th><th>root mean square error{measure}</th></tr>"
     about = f"complexity {found.complexity:g}, found by {html.escape(found.proposer)}"
+    if found.refitted:
+        about += "; its numbers are fitted to all training and validation rows, these figures are from before"
     return f'<p class="sub">{about}</p><table>{head}{rows}</table>'
+
+
+def _ties(output: OutputContent) -> Iterator[str]:
+    if output.ties:
+        yield "<h3>As good, or nearly</h3><table><tr><th>formula</th><th>complexity</th><th>R²</th></tr>"
+        for one in output.ties:
+            formula = html.escape(f"{output.name} = {one.expression}")
+            yield f"<tr><td><code>{formula}</code></td><td>{one.complexity:g}</td><td>{_shares(one)}</td></tr>"
+        yield "</table>"
 
 
 def _constants(output: OutputContent) -> Iterator[str]:

@@ -18,10 +18,13 @@ from occamkit.builtins.fitness import RSquared
 from occamkit.builtins.proposers.free_constants import race
 from occamkit.builtins.proposers.free_constants.plan import FormulaPlan
 from occamkit.builtins.proposers.free_constants.proposers import FreeConstants, OutputSearch, ViewSearch
+from occamkit.builtins.proposers.free_constants.prune import pruned
 from occamkit.builtins.proposers.free_constants.race import Runner
 from occamkit.builtins.proposers.free_constants.rows import Rows, views
+from occamkit.builtins.proposers.free_constants.skeleton import Sum, raised, variable
 from occamkit.cli.main import cli
-from occamkit.kernel import Effort
+from occamkit.description import fitted_numbers
+from occamkit.kernel import Effort, Offset
 from occamkit.kernel.plain import Plain
 from occamkit.units import parse
 
@@ -63,6 +66,19 @@ def best(one: SearchProblem, batches: int) -> tuple[float, Expression]:
     return min(found, key=lambda pair: pair[0])
 
 
+def one_view(seen: SearchProblem) -> ViewSearch:
+    (view, *_) = views(seen, 0)
+    rows = Rows.of(seen, 0, view)
+    assert rows is not None
+    return ViewSearch(seen, rows, SearchBudget(), 14)
+
+
+def runner(search: ViewSearch, formula: Sum, constants: list[float]) -> Runner:
+    made = search.grammar.program(formula)
+    assert made is not None
+    return Runner(formula, *made, np.array(constants))
+
+
 LAWS: dict[str, tuple[Law, list[tuple[float, float]]]] = {
     "saturation": (lambda a: 7.3 * a / (2.4 + a), [(0.1, 12)]),
     "arrhenius": (lambda a: 1.73 + 412.6 * torch.exp(-1853.2 / a), [(280, 520)]),
@@ -79,6 +95,29 @@ LAWS: dict[str, tuple[Law, list[tuple[float, float]]]] = {
 def test_a_law_with_unknown_constants_is_found_to_rounding(name: str) -> None:
     error, _ = best(problem(*LAWS[name]), 120)
     assert error < 1e-20
+
+
+def test_a_function_that_is_defined_near_zero_alone_is_found() -> None:
+    law = problem(
+        lambda a, b: 1.7 * torch.arccos(0.19 * a / b), [(1, 5), (1, 5)], primitives=primitives(*NAMES, "acos")
+    )
+    error, tree = best(law, 60)
+    assert error < 1e-20
+    assert "acos" in str(tree)
+
+
+def test_a_line_that_is_all_slope_becomes_a_product() -> None:
+    seen = problem(lambda a, b: 3.1 * a / b, [(1, 5), (1, 5)])
+    search = one_view(seen)
+    line = raised((Offset.ONE, ((variable(1),),)), -4)
+    (found,) = search.race.refit([runner(search, (Offset.NONE, ((variable(0), line),)), [1e9])], Effort(0, 0))
+    assert pruned(search.race, found).formula == (Offset.NONE, ((variable(0), variable(1, -4)),))
+
+
+def test_no_formula_has_more_numbers_than_are_allowed() -> None:
+    seen = problem(*LAWS["damped wave"])
+    trees = [item.tree for item in islice(FreeConstants(numbers=3).propose(seen, SearchBudget()), 200) if item]  # type: ignore[union-attr]
+    assert max(fitted_numbers(tree) for tree in trees) <= 3
 
 
 @pytest.mark.parametrize("name", ["saturation", "logistic"])

@@ -319,6 +319,23 @@ def test_a_smooth_curve_gets_no_sum_of_huge_numbers(registry: Registry) -> None:
     assert max(map(abs, best.tree.fitted), default=0.0) < 1e4, best.tree.written()
 
 
+def test_a_run_without_time_gives_the_best_line(registry: Registry) -> None:
+    columns = [{"name": name, "range": [1, 2]} for name in ("a", "b")]
+    task = problem(registry, "3*a + exp(b)", inputs=columns, stop={"max_steps": None, "seconds": 1e-9})
+    found = search(task).best[0]
+    assert found is not None
+    assert (found.proposer, found.tree.inputs) == ("simple", ("a", "b"))
+
+
+def test_those_that_are_named_search(tmp_path: Path, occamkit: Callable[..., Shown]) -> None:
+    file = write(tmp_path / "data.csv", table("a*b + sin(a)", 0.05))
+    arguments = ["fit", str(file), "--target", "y", "--steps", "1", "--json", "--quiet"]
+    told = json.loads(occamkit(*arguments, "--proposers", "fit,free-constants").stdout)
+    assert told["outputs"][0]["best"]["proposer"] in {"fit", "free-constants"}
+    wrong = occamkit(*arguments, "--proposers", "nework")
+    assert (wrong.exit_code, "did you mean 'network'" in wrong.stderr) == (2, True)
+
+
 AWKWARD = ["x", "x y", "lambda"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,8 +28,8 @@ from occamkit.builtins.proposers.exact.view import OutputView
 Items = Iterator[Proposal | Milestone | None]
 Most = Annotated[int, Ge(1000)]
 MOST = EXACT.sizes[-1]
-SHARE = 2.0
-"""Of the work: what is looked up is found in a moment or not at all."""
+OPENING, SHARE = (3.0, 200.0), 1.0
+"""Of the work: what is looked up is found in the first seconds or, most often, not at all."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,11 @@ class MonomialProposer:
 
 
 @dataclass(frozen=True)
-class _Staged:
+class _Staged(ABC):
     """A proposer that goes through stages; `most` expressions are in memory, at some 800 bytes each."""
 
     share: ClassVar[float] = SHARE
+    opening: ClassVar[tuple[float, float]] = OPENING
     most: Most = MOST
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Items:
@@ -60,8 +62,9 @@ class _Staged:
         """Go on with the stage that comes next."""
         return metered(Workbench.of(problem), budget, _staged(problem, budget, self.most, state, self._matches))
 
+    @abstractmethod
     def _matches(self, table: TableSlice, deep: bool) -> Iterator[Found]:
-        raise NotImplementedError
+        """Yield what matches the rows of a table; deep: try also what takes long."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class FreeConstants:
     """
 
     name: ClassVar[str] = "free-constants"
-    share: ClassVar[float] = 4.0
+    share: ClassVar[float] = 2.0
     opening: ClassVar[tuple[float, float]] = (30.0, 60.0)
     numbers: Annotated[int, Ge(1)] = 14
 
@@ -160,8 +160,9 @@ class ViewSearch:
             # Once there is something worth changing, most of the work goes to changes of it and additions to it.
             if not going or batches > SETTINGS.planned:
                 self.race.run(list(islice(changed, SETTINGS.batch)))
-            if not going or batches > SETTINGS.alone:
+            if not going or (batches > SETTINGS.alone and batches % SETTINGS.added == 0):
                 self.race.run(list(islice(more, SETTINGS.batch)))
+            if not going or (batches > SETTINGS.alone and batches % SETTINGS.repeated == 0):
                 self.race.run(*next(again, ((), 0)))
             batches += 1
             yield list(self._told())

@@ -12,14 +12,15 @@ class FreeConstantsSettings:
     Rows: of the first and the second look (rows), beyond which a sample will do (most_rows), with fewer of which there
     is nothing to fit (fewest_rows). near_zero: an input nearer to zero than this part of its spread has no logarithm.
 
-    Formulas: fitted at a time (batch), kept on each level (kept), made simpler (pruned), shown (proposed). passes: by
-    how many times a formula may be worse than the worst on its level, on the rows of each look. planned, alone: batches
-    of the plan before formulas are changed, and before something is added to the best. ahead: batches of the first view
-    before others begin. behind: another view takes one batch in so many unless its best formula has the shortest
-    description. twice: how often two changes are made at once. rivals: of how many a parent is the shortest, or the
-    nearest. remembered: parents whose numbers are at hand. seldom: what was fitted grows by this between one time that
-    the best are shown and the next. exact: the part of the variance that is rounding. patience, stale: fits, at least
-    and for each until the last gain, before the end.
+    Formulas: fitted at a time (batch), kept on each level (kept), made simpler (pruned), shown (proposed). passes:
+    by how many times a formula may be worse than the worst on its level, on the rows of each look. planned, alone:
+    batches of the plan before formulas are changed, and before something is added to the best. added, repeated: of
+    how many batches of the plan one is followed by additions, and by small formulas from other starts. ahead:
+    batches of the first view before others begin. behind: another view takes one batch in so many unless its best
+    formula has the shortest description. twice: how often two changes are made at once. rivals: of how many a
+    parent is the shortest, or the nearest. remembered: parents whose numbers are at hand. seldom: what was fitted
+    grows by this between one time that the best are shown and the next. exact: the part of the variance that is
+    rounding. patience, stale: fits, at least and for each until the last gain, before the end.
     """
 
     rows: tuple[int, int] = (64, 200)
@@ -35,6 +36,8 @@ class FreeConstantsSettings:
     ahead: int = 40
     behind: int = 6
     alone: int = 60
+    added: int = 2
+    repeated: int = 4
     twice: float = 0.2
     rivals: tuple[int, int] = (7, 4)
     remembered: int = 5_000

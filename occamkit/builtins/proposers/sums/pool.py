@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from occamkit import Expression
 from occamkit.builtins.proposers.exact.view import OutputView
@@ -37,9 +37,18 @@ class Pool:
             return True, math.inf
         return (False, cost(tree)) if error < ALL_BUT_EXACT else (True, length(error**2, rows, *words(tree)))
 
+    def exact(self) -> Iterator[Expression]:
+        """Yield formulas that leave nothing and have not been proposed, the cheapest first."""
+        found = ((told, tree) for tree, told in self._lengths.items() if not told[0])
+        yield from self._new(sorted(found, key=lambda pair: pair[0]))
+
     def fresh(self, most: int) -> Iterator[Expression]:
         """Yield those of the shortest formulas that have not been proposed."""
-        for tree, told in heapq.nsmallest(most, self._lengths.items(), key=lambda item: item[1]):
-            if tree not in self._proposed and math.isfinite(told[1]):
+        finite = ((told, tree) for tree, told in self._lengths.items() if math.isfinite(told[1]))
+        yield from self._new(heapq.nsmallest(most, finite, key=lambda pair: pair[0]))
+
+    def _new(self, ranked: Iterable[tuple[tuple[bool, float], Expression]]) -> Iterator[Expression]:
+        for _, tree in ranked:
+            if tree not in self._proposed:
                 self._proposed.add(tree)
                 yield tree

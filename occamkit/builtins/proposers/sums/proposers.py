@@ -28,8 +28,8 @@ class FitProposer:
     """
 
     name: ClassVar[str] = "fit"
-    share: ClassVar[float] = 4.0
-    late: ClassVar[float] = 2.0
+    share: ClassVar[float] = 8.0
+    late: ClassVar[float] = 1.0
     rows: Annotated[int, Ge(16)] = 256
 
     def propose(self, problem: SearchProblem, budget: SearchBudget) -> Iterator[Proposal | Milestone | None]:
@@ -52,5 +52,6 @@ def _sums(view: OutputView) -> Found:
     rest = yield from Workbench.of(view.problem).divided(view)
     for seen in (view,) if rest is None else (view, rest):
         for _ in polynomials(seen, pool, POWERS):
-            yield from pool.fresh(PROPOSED)
+            yield from pool.exact()
             yield None
+        yield from pool.fresh(PROPOSED)
