@@ -15,7 +15,7 @@ from occamkit.kernel.program import Effort, Job, Outside, ProgramFit, RowTable
 
 _NAMES = ("kernel.so", "kernel.dylib", "kernel.dll")
 _VERSION = 2
-_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, *[ctypes.POINTER(ctypes.c_double)] * 3)
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, *[ctypes.c_void_p] * 3)
 
 
 class _Table(ctypes.Structure):
@@ -111,8 +111,10 @@ def _address(values: array[Any]) -> ctypes.c_void_p:
 
 
 def _callback(outside: Outside) -> Any:
-    def call(which: int, rows: int, x: Any, value: Any, slope: Any) -> None:
-        at, values, slopes = (np.ctypeslib.as_array(one, (rows,)) for one in (x, value, slope))
+    def call(which: int, rows: int, x: int, value: int, slope: int) -> None:
+        column = ctypes.c_double * rows
+        held = (memoryview(column.from_address(one)) for one in (x, value, slope))
+        at, values, slopes = (np.ndarray(rows, float, one) for one in held)
         values[:], slopes[:] = outside(which, at)
 
     return _CALLBACK(call)

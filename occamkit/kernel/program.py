@@ -75,6 +75,11 @@ class Program(NamedTuple):
     offset: bool = True
 
     @property
+    def outside(self) -> bool:
+        """Whether it calls a function that the kernel does not know."""
+        return Op.OUTSIDE in self.code[::2]
+
+    @property
     def numbers(self) -> int:
         """Constants and weights together, that of the offset included."""
         return self.constants + self.terms + 1

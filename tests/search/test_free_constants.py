@@ -23,7 +23,6 @@ from occamkit.builtins.proposers.free_constants.race import Runner
 from occamkit.builtins.proposers.free_constants.rows import Rows, views
 from occamkit.builtins.proposers.free_constants.skeleton import Sum, raised, variable
 from occamkit.cli.main import cli
-from occamkit.description import fitted_numbers
 from occamkit.kernel import Effort, Offset
 from occamkit.kernel.plain import Plain
 from occamkit.units import parse
@@ -107,17 +106,22 @@ def test_a_function_that_is_defined_near_zero_alone_is_found() -> None:
 
 
 def test_a_line_that_is_all_slope_becomes_a_product() -> None:
-    seen = problem(lambda a, b: 3.1 * a / b, [(1, 5), (1, 5)])
+    seen = problem(lambda a, b, c: 3.1 * a / b / c, [(1, 5)] * 3)
     search = one_view(seen)
-    line = raised((Offset.ONE, ((variable(1),),)), -4)
+    line = raised((Offset.ONE, ((variable(1), variable(2)),)), -4)
     (found,) = search.race.refit([runner(search, (Offset.NONE, ((variable(0), line),)), [1e9])], Effort(0, 0))
-    assert pruned(search.race, found).formula == (Offset.NONE, ((variable(0), variable(1, -4)),))
+    product = (variable(0), variable(1, -4), variable(2, -4))
+    assert pruned(search.race, found).formula == (Offset.NONE, (product,))
 
 
 def test_no_formula_has_more_numbers_than_are_allowed() -> None:
     seen = problem(*LAWS["damped wave"])
-    trees = [item.tree for item in islice(FreeConstants(numbers=3).propose(seen, SearchBudget()), 200) if item]  # type: ignore[union-attr]
-    assert max(fitted_numbers(tree) for tree in trees) <= 3
+    (view, *_) = views(seen, 0)
+    rows = Rows.of(seen, 0, view)
+    assert rows is not None
+    search = ViewSearch(seen, rows, SearchBudget(), 3)
+    assert len(list(islice(search.found(), 40))) == 40
+    assert max(one.program.numbers for one in search.race.levels.all()) == 3
 
 
 @pytest.mark.parametrize("name", ["saturation", "logistic"])

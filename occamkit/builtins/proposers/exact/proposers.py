@@ -28,7 +28,7 @@ from occamkit.builtins.proposers.exact.view import OutputView
 Items = Iterator[Proposal | Milestone | None]
 Most = Annotated[int, Ge(1000)]
 MOST = EXACT.sizes[-1]
-OPENING, SHARE = (3.0, 200.0), 1.0
+OPENING, SHARE = (3.0, 100.0), 0.5
 """Of the work: what is looked up is found in the first seconds or, most often, not at all."""
 
 

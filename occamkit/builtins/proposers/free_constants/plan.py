@@ -71,7 +71,7 @@ class FormulaPlan:
         yield from self._beside(self._monomials, one)
         yield from map(_alone, self._two())
         short = [(factor,) for factor in self._monomials if factor[2] in (4, -4, 8, -8)]
-        lines = [raised((Offset.ONE, (product,)), 4) for product in (*short, *self._pairs())]
+        lines = [raised((Offset.ONE, (product,)), 4) for product in (*short, *self._pairs(), *self._pairs(-4))]
         yield from ((Offset.NONE, ((line, other),)) for line in lines for other in one)
         yield from map(_alone, (wrap(_inside(factor)) for factor in cross for wrap in self._wraps))
         lone = [factor for factor in self._monomials if factor[2] in (4, -4)]
@@ -125,14 +125,15 @@ class FormulaPlan:
             ]
         return found
 
-    def _pairs(self) -> list[tuple[Factor, ...]]:
-        """Return products of two inputs."""
+    def _pairs(self, first: int = 4) -> list[tuple[Factor, ...]]:
+        """Return products of a power of one input and one of another."""
         found: list[tuple[Factor, ...]] = []
         for i in self._grammar.inputs:
             for j in self._grammar.inputs:
                 for power in (4, -4, 8, -8):
-                    if i != j and (power != 4 or i < j) and self._grammar.may(j, power):
-                        found.append((variable(i), variable(j, power)))
+                    twice = power == first and i > j
+                    if i != j and not twice and self._grammar.may(i, first) and self._grammar.may(j, power):
+                        found.append((variable(i, first), variable(j, power)))
         return found
 
     def _cross(self) -> list[Factor]:

@@ -28,7 +28,7 @@ def pruned(race: Race, found: Fitted) -> Fitted:
         for simpler in dict.fromkeys(_simpler(found.formula, powers)):
             formula = race.grammar.tidy(*simpler)
             made = None if formula is None or formula == found.formula else race.grammar.program(formula)
-            if formula is not None and made is not None:
+            if formula is not None and made is not None and made[0].numbers <= race.most_numbers:
                 given = memory.recall(formula)
                 if not np.isnan(given).any():
                     runners.append(Runner(formula, *made, given))

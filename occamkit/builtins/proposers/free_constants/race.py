@@ -15,11 +15,14 @@ from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
 from occamkit.kernel import Effort, Job, Numbers, Offset, Program, ProgramFit, kernel
 
 FIRST = Effort(starts=24, steps=16, least=1e-2)
+FIRST_OUTSIDE = Effort(starts=8, steps=8, least=1e-2)
 WIDER = Effort(starts=0, steps=8, least=1e-3)
 LAST = Effort(starts=0, steps=60, least=1e-3)
 WORSE_THAN_NOTHING = 1.5
 CHEAPER, EACH = 40, 12_000
 """How many numbers the kernel computes in the time in which tensors give one, and what a formula costs besides."""
+CALLED = 4_000
+"""What it costs to call a function that the kernel does not know."""
 NEARLY = 1e-4
 """The part of the variance below which a formula is worth a thorough fit."""
 
@@ -40,7 +43,7 @@ class Race:
 
     def __init__(self, grammar: Grammar, rows: Rows, spend: Callable[[int], None], seed: int, numbers: int) -> None:
         self.grammar, self.rows, self._spend, self._seed = grammar, rows, spend, seed
-        self._most_numbers = min(numbers, rows.count - 1)
+        self.most_numbers = min(numbers, rows.count - 1)
         self.levels = Levels(rows.count, rows.tables[-1].square / rows.spread)
         self._met: set[int] = set()  # hashes: a million formulas would not fit
         self._called = Called(grammar.functions)
@@ -53,9 +56,20 @@ class Race:
             for one, seed in zip(runners, seeds, strict=True)
         ]
         fits, work = self._kernel.fit(self.rows.tables[table], jobs, effort, self._called)
-        self._spend(work // CHEAPER + EACH * len(jobs))
+        called = sum(one.program.outside for one in runners)
+        self._spend(work // CHEAPER + EACH * len(jobs) + CALLED * called * (2 * effort.starts + effort.steps))
         self.fitted += len(jobs)
         return fits
+
+    def _first(self, runners: Sequence[Runner], seeds: Sequence[int]) -> list[ProgramFit]:
+        """Take a first look; functions that the kernel does not know take so long that fewer starts must do."""
+        found: dict[int, ProgramFit] = {}
+        for outside, effort in ((False, FIRST), (True, FIRST_OUTSIDE)):
+            places = [place for place, one in enumerate(runners) if one.program.outside is outside]
+            if places:
+                fits = self._fit(0, [runners[place] for place in places], effort, [seeds[place] for place in places])
+                found |= zip(places, fits, strict=True)
+        return [found[place] for place in range(len(runners))]
 
     def met(self, formula: Sum) -> bool:
         """Whether a formula was fitted before."""
@@ -68,7 +82,7 @@ class Race:
             if attempt or not self.met(formula):
                 self._met.add(hash(formula))
                 made = self.grammar.program(formula)
-                if made is not None and made[0].numbers <= self._most_numbers:
+                if made is not None and made[0].numbers <= self.most_numbers:
                     runners.append(Runner(formula, *made, given))
         return runners
 
@@ -81,8 +95,11 @@ class Race:
         if not runners:
             return []
         for look, effort in enumerate((FIRST, WIDER, WIDER)):
-            seeds = [0 if look else self._seed_of(one, attempt) for one in runners]
-            runners = self._passed(look, runners, self._fit(look, runners, effort, seeds))
+            if look == 0:
+                fits = self._first(runners, [self._seed_of(one, attempt) for one in runners])
+            else:
+                fits = self._fit(look, runners, effort, [0] * len(runners))
+            runners = self._passed(look, runners, fits)
             if not runners:
                 return []
         near = [place for place, one in enumerate(runners) if one.looks[-1] < NEARLY]
