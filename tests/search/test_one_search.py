@@ -332,7 +332,7 @@ def test_those_that_are_named_search(tmp_path: Path, occamkit: Callable[..., Sho
     arguments = ["fit", str(file), "--target", "y", "--steps", "1", "--json", "--quiet"]
     told = json.loads(occamkit(*arguments, "--proposers", "fit,free-constants").stdout)
     assert told["outputs"][0]["best"]["proposer"] in {"fit", "free-constants"}
-    wrong = occamkit(*arguments, "--proposers", "nework")
+    wrong = occamkit("fit", str(file), "--target", "y", "--proposers", "nework")
     assert (wrong.exit_code, "did you mean 'network'" in wrong.stderr) == (2, True)
 
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from annotated_types import Ge
 
@@ -27,6 +27,7 @@ from occamkit.builtins.proposers.exact.view import OutputView
 
 Items = Iterator[Proposal | Milestone | None]
 Most = Annotated[int, Ge(1000)]
+Returned = TypeVar("Returned")
 MOST = EXACT.sizes[-1]
 OPENING, SHARE = (3.0, 100.0), 0.5
 """Of the work: what is looked up is found in the first seconds or, most often, not at all."""
@@ -60,7 +61,8 @@ class _Staged(ABC):
 
     def resume(self, problem: SearchProblem, budget: SearchBudget, state: Mapping[str, Any]) -> Items:
         """Go on with the stage that comes next."""
-        return metered(Workbench.of(problem), budget, _staged(problem, budget, self.most, state, self._matches))
+        bench, ahead = Workbench.of(problem), _Ahead.of(problem, self.most, state)
+        return metered(bench, budget, _staged(bench, budget, self.most, ahead, self._matches))
 
     @abstractmethod
     def _matches(self, table: TableSlice, deep: bool) -> Iterator[Found]:
@@ -123,24 +125,51 @@ def _outputs(problem: SearchProblem) -> range:
     return range(len(problem.outputs))
 
 
+@dataclass(frozen=True)
+class _Ahead:
+    """What is left to do: outputs in their order, how many stages of each are done, and the stages that come next."""
+
+    queue: deque[int]
+    done: dict[int, int]
+    plans: dict[int, Iterator[SearchStage | None]]
+
+    @classmethod
+    def of(cls, problem: SearchProblem, most: int, state: Mapping[str, Any]) -> _Ahead:
+        """Return where a state is, or the beginning.
+
+        Tables of stages that are done are grown again, at nobody's cost: others may count on them.
+        """
+        bench = Workbench.of(problem)
+        bench.spend = lambda numbers: None  # type: ignore[method-assign]
+        done: dict[int, int] = dict(state.get("done", {}))
+        queue = deque(state.get("queue", _outputs(problem)))
+        plans = {output: stages(bench, bench.view(output)) for output in queue}
+        for output, skipped in done.items():
+            for _ in range(skipped if output in plans else 0):
+                stage = _returned(_next(plans[output]))
+                if stage is not None:
+                    _returned(bench.table(stage).grow(min(stage.most, most)))
+        return cls(queue, done, plans)
+
+
+def _returned(steps: Generator[None, None, Returned]) -> Returned:
+    """Return what a generator returns, at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast("Returned", end.value)
+
+
 def _staged(
-    problem: SearchProblem,
+    bench: Workbench,
     budget: SearchBudget,
     most: int,
-    state: Mapping[str, Any],
+    ahead: _Ahead,
     matches: Callable[[TableSlice, bool], Iterable[Found]],
 ) -> Items:
-    """Go through the stages of all outputs in turn; a milestone after each.
-
-    state: which outputs come next, and how many stages of each are done.
-    """
-    bench = Workbench.of(problem)
-    done: dict[int, int] = dict(state.get("done", {}))
-    queue = deque(state.get("queue", _outputs(problem)))
-    plans = {output: stages(bench, bench.view(output)) for output in queue}
-    for output, skipped in done.items():
-        for _ in range(skipped if output in plans else 0):
-            yield from _next(plans[output])
+    """Go through the stages of all outputs in turn; a milestone after each."""
+    queue, done, plans = ahead.queue, ahead.done, ahead.plans
     while queue:
         output = queue.popleft()
         if budget.solved(output):

@@ -48,6 +48,11 @@ class FormulaPlan:
     def _is(self, factor: Factor, *ops: Op) -> bool:
         return factor[0] == FUNCTION and self._grammar.functions[factor[1]].op in ops
 
+    def _calls(self, factor: Factor) -> bool:
+        """Whether there is a function in it that the kernel has to call."""
+        inside = factor[3][1] if factor[3] else ()
+        return self._is(factor, Op.OUTSIDE) or any(self._calls(one) for product in inside for one in product)
+
     def __iter__(self) -> Items:
         yield from self.small()
         yield from self._tidy(self._later(self._one(), self._two(), self._cross()))
@@ -65,17 +70,25 @@ class FormulaPlan:
     def _small(self) -> Items:
         yield from self._straight()
         one, cross = self._one(), self._cross()
+        # Functions that the kernel has to call take many times as long: what they make with others comes last.
+        known = [factor for factor in one if not self._is(factor, Op.OUTSIDE)]
+        outside = [factor for factor in one if self._is(factor, Op.OUTSIDE)]
         yield from map(_alone, [*self._monomials, *one])
         yield from ((Offset.ONE, (pair,)) for pair in self._pairs())
         yield from map(_alone, cross)
-        yield from self._beside(self._monomials, one)
-        yield from map(_alone, self._two())
+        yield from self._beside(self._monomials, known)
+        two = self._two()
+        yield from map(_alone, (factor for factor in two if not self._calls(factor)))
         short = [(factor,) for factor in self._monomials if factor[2] in (4, -4, 8, -8)]
         lines = [raised((Offset.ONE, (product,)), 4) for product in (*short, *self._pairs(), *self._pairs(-4))]
-        yield from ((Offset.NONE, ((line, other),)) for line in lines for other in one)
-        yield from map(_alone, (wrap(_inside(factor)) for factor in cross for wrap in self._wraps))
+        yield from ((Offset.NONE, ((line, other),)) for line in lines for other in known)
+        wrapped = [wrap(_inside(factor)) for factor in cross for wrap in self._wraps]
+        yield from map(_alone, (factor for factor in wrapped if not self._calls(factor)))
         lone = [factor for factor in self._monomials if factor[2] in (4, -4)]
         yield from ((Offset.NONE, ((left, right),)) for left in lone for right in cross)
+        yield from self._beside(self._monomials, outside)
+        yield from map(_alone, (factor for factor in (*two, *wrapped) if self._calls(factor)))
+        yield from ((Offset.NONE, ((line, other),)) for line in lines for other in outside)
 
     def more(self, formula: Sum) -> Items:
         """Yield a formula with every small term added to it, and with every small factor."""

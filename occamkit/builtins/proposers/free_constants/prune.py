@@ -9,7 +9,16 @@ import numpy as np
 from occamkit.builtins.proposers.free_constants.changes import Memory
 from occamkit.builtins.proposers.free_constants.levels import Fitted
 from occamkit.builtins.proposers.free_constants.race import Race, Runner
-from occamkit.builtins.proposers.free_constants.skeleton import FREE, FUNCTION, POWER, VARIABLE, Factor, Product, Sum
+from occamkit.builtins.proposers.free_constants.skeleton import (
+    FREE,
+    FUNCTION,
+    POWER,
+    VARIABLE,
+    Factor,
+    Product,
+    Sum,
+    raised,
+)
 from occamkit.kernel import Effort, Offset
 
 THOROUGH = Effort(starts=0, steps=40, least=1e-3)
@@ -20,11 +29,14 @@ NEAR = 0.25
 
 
 def pruned(race: Race, found: Fitted) -> Fitted:
-    """Return the shortest formula that is reached by leaving parts out one by one."""
+    """Return the shortest formula that is reached by leaving parts out one by one.
+
+    What is simpler but needs other numbers joins the race.
+    """
     for _ in range(MOST_ROUNDS):
         memory = Memory(race.grammar).learn(found.formula, found.fit.constants)
         powers = memory.exponents
-        runners = []
+        runners, rough = [], []
         for simpler in dict.fromkeys(_simpler(found.formula, powers)):
             formula = race.grammar.tidy(*simpler)
             made = None if formula is None or formula == found.formula else race.grammar.program(formula)
@@ -32,6 +44,9 @@ def pruned(race: Race, found: Fitted) -> Fitted:
                 given = memory.recall(formula)
                 if not np.isnan(given).any():
                     runners.append(Runner(formula, *made, given))
+                else:
+                    rough.append((formula, given))
+        race.run(rough)
         tried = race.refit(runners, THOROUGH) if runners else []
         best = min(tried, key=lambda one: one.described, default=None)
         if best is None or best.described >= found.described - 1e-9:
@@ -55,6 +70,8 @@ def _simpler_inside(inside: Sum, powers: dict[Factor, float], root: bool = False
         rest = (products[:place], products[place + 1 :])
         if len(products) > 1:
             yield offset, (*rest[0], *rest[1])
+        if len(product) == 1 and product[0][0] == FUNCTION:
+            yield offset, (*rest[0], *product[0][3][1], *rest[1])  # f(c·x) with a small c
         for simpler in _simpler_product(product, powers):
             yield offset, (*rest[0], simpler, *rest[1])
 
@@ -71,6 +88,10 @@ def _simpler_product(product: Product, powers: dict[Factor, float]) -> Iterator[
                 yield (*before, (kind, which, whole, inside), *after)
         if kind == POWER and inside[0] != Offset.NONE and len(inside[1]) == 1:
             yield (*before, *_opened(inside[1][0], power), *after)  # (1 + c·x)^p with a large c
+        if kind == FUNCTION:  # f(c·x) with a small c
+            bare = not inside[0] and len(inside[1]) == 1
+            line = raised((Offset.ONE if inside[0] else Offset.NONE, inside[1]), 4)
+            yield (*before, *(inside[1][0] if bare else (line,)), *after)
         if kind != VARIABLE:
             for simpler in _simpler_inside(inside, powers):
                 yield (*before, (kind, which, power, simpler), *after)
