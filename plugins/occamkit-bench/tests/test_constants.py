@@ -9,7 +9,7 @@ from occamkit_bench.commands import bench
 
 
 def test_every_method_is_measured_on_the_same_functions() -> None:
-    done = CliRunner().invoke(bench, ["constants", "--functions", "3", "--json"])
+    done = CliRunner().invoke(bench, ["constants", "--functions", "10", "--json"])
     assert done.exit_code == 0
     rows = json.loads(done.stdout)["rows"]
     assert {row["method"] for row in rows} == {"levenberg-marquardt", "adam"}
