@@ -122,8 +122,8 @@ def test_nobody_uses_a_private_name_of_another_module() -> None:
 
 
 # What was `search`, `train`, `score` and the built-in proposers before there was one search, wherever it lives now:
-# then it had 7,024 lines, and 456 numbers set by hand. What came later is none of it: the search for free
-# constants, and what noisy rows ask for, a module and some 160 lines in others: kinds of errors, near ties.
+# then it had 7,285 lines, 7,024 of them without the built-in proposers, and 456 numbers set by hand. What came later
+# is none of it: the search for free constants, and a module for what noisy rows ask for.
 SEARCH = ["search", "train", "score", "archive", "description", "builtins/proposers"]
 LATER = {"free_constants", "noisy_rows.py"}
 LINES, HAND_SET = 7_024, 456

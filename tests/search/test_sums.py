@@ -30,12 +30,14 @@ def inputs(**ranges: tuple[float, float]) -> list[dict[str, Any]]:
     return [{"name": name, "range": list(bounds)} for name, bounds in ranges.items()]
 
 
-def task(registry: Registry, target: str, columns: list[dict[str, Any]], noise: float, steps: int) -> Problem:
+def task(
+    registry: Registry, target: str, columns: list[dict[str, Any]], noise: float, steps: int, proposer: str = "fit"
+) -> Problem:
     return problem(
         registry,
         target,
         inputs=columns,
-        proposers=[{"name": "fit"}],
+        proposers=[{"name": proposer}],
         search={"primitives": PRIMITIVES, "constants": [1, 2, "pi"]},
         data={"points": 600, "noise": noise},
         stop={"max_steps": steps},
@@ -88,6 +90,13 @@ def test_squares_are_completed(registry: Registry) -> None:
     best = found(task(registry, "sqrt((a - b)**2 + (c - d)**2)", columns, noise=0.0, steps=400))
     assert best.figures.exact
     assert str(best.tree.simplified()) == "sqrt((a - b)**2 + (c - d)**2)"
+
+
+def test_an_exponential_is_found_where_most_rows_are_noise(registry: Registry) -> None:
+    columns = inputs(n=(1.0, 5.0), x=(0.5, 5.0))
+    best = found(task(registry, "n*exp(-x**2)", columns, noise=0.1, steps=20, proposer="free-constants"))
+    assert "exp(-" in str(best.tree.simplified())
+    assert best.tree.inputs == ("n", "x")
 
 
 def test_inputs_that_are_factors_are_told_from_the_others(registry: Registry) -> None:
