@@ -32,8 +32,8 @@ from occamkit.kernel import Numbers, Offset, Op
 class Changes:
     """Random changes of formulas of a grammar, some more often than others."""
 
-    def __init__(self, grammar: Grammar, seed: int) -> None:
-        self._grammar, self._random = grammar, random.Random(seed)
+    def __init__(self, grammar: Grammar, draw: random.Random) -> None:
+        self._grammar, self._random = grammar, draw
         chances = {
             self._add_term: 22,
             self._add_factor: 14,

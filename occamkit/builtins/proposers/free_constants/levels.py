@@ -6,10 +6,13 @@ import math
 from bisect import insort
 from dataclasses import dataclass
 
+import numpy as np
+
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
-from occamkit.builtins.proposers.free_constants.skeleton import Sum
+from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum, stored
 from occamkit.description import length
 from occamkit.kernel import Program, ProgramFit
+from occamkit.search import State
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,20 @@ class Fitted:
     @property
     def left(self) -> float:
         return self.fit.left
+
+    def state(self) -> State:
+        """Return it as plain values."""
+        fit = (self.fit.constants.tolist(), self.fit.weights.tolist(), self.fit.left)
+        return {"formula": stored(self.formula), "fit": fit, "described": self.described, "looks": self.looks}
+
+    @classmethod
+    def read(cls, state: State, grammar: Grammar) -> Fitted:
+        """Return what a state says."""
+        made = grammar.program(state["formula"])
+        assert made is not None
+        constants, weights, left = state["fit"]
+        fit = ProgramFit(np.array(constants), np.array(weights), left)
+        return cls(state["formula"], *made, fit, state["described"], state["looks"])
 
 
 class Levels:
@@ -66,6 +83,16 @@ class Levels:
         if self.best is None or found.described < self.best.described:
             self.best = found
         return True
+
+    def state(self) -> State:
+        """Return all that is kept, as plain values."""
+        best = None if self.best is None else self.best.state()
+        return {"levels": [(level, [one.state() for one in kept]) for level, kept in self.levels.items()], "best": best}
+
+    def restore(self, state: State, grammar: Grammar) -> None:
+        """Go back to a state."""
+        self.levels = {level: [Fitted.read(one, grammar) for one in kept] for level, kept in state["levels"]}
+        self.best = None if state["best"] is None else Fitted.read(state["best"], grammar)
 
     def all(self) -> list[Fitted]:
         return [one for kept in self.levels.values() for one in kept]

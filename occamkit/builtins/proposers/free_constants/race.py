@@ -7,12 +7,15 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+import torch
+
 from occamkit.builtins.proposers.free_constants.functions import Called
 from occamkit.builtins.proposers.free_constants.levels import Fitted, Levels
 from occamkit.builtins.proposers.free_constants.rows import Rows
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum
 from occamkit.kernel import Effort, Job, Numbers, Offset, Program, ProgramFit, kernel
+from occamkit.search import State
 
 FIRST = Effort(starts=24, steps=16, least=1e-2)
 FIRST_OUTSIDE = Effort(starts=8, steps=8, least=1e-2)
@@ -25,6 +28,9 @@ CALLED = 4_000
 """What it costs to call a function that the kernel does not know."""
 NEARLY = 1e-4
 """The part of the variance below which a formula is worth a thorough fit."""
+
+Starting = tuple[Sum, Numbers | None]
+"""A formula, with constants to start from where some are known."""
 
 
 class Runner(NamedTuple):
@@ -75,7 +81,7 @@ class Race:
         """Whether a formula was fitted before."""
         return hash(formula) in self._met
 
-    def fresh(self, formulas: Iterable[tuple[Sum, Numbers | None]], attempt: int = 0) -> list[Runner]:
+    def fresh(self, formulas: Iterable[Starting], attempt: int = 0) -> list[Runner]:
         """Return formulas that were not met before, ready to run; on a later attempt, all of them."""
         runners = []
         for formula, given in formulas:
@@ -86,7 +92,7 @@ class Race:
                     runners.append(Runner(formula, *made, given))
         return runners
 
-    def run(self, formulas: Iterable[tuple[Sum, Numbers | None]], attempt: int = 0) -> list[Fitted]:
+    def run(self, formulas: Iterable[Starting], attempt: int = 0) -> list[Fitted]:
         """Fit formulas, with constants to start from where they are given, and return those that were kept.
 
         attempt: how often they were fitted before, from other starts.
@@ -125,6 +131,17 @@ class Race:
         fits = self._fit(-1, runners, effort, [0] * len(runners))
         made = (one._replace(fit=fit) for one, fit in zip(runners, fits, strict=True))
         return [self.of(one) for one in made if one.fit is not None and one.fit.left < float("inf")]
+
+    def state(self) -> State:
+        """Return what was fitted and kept, as plain values."""
+        met = torch.tensor(list(self._met), dtype=torch.int64)
+        return {"met": met, "fitted": self.fitted, "improved": self.improved, "levels": self.levels.state()}
+
+    def restore(self, state: State) -> None:
+        """Go back to a state."""
+        self._met = set(state["met"].tolist())
+        self.fitted, self.improved = state["fitted"], state["improved"]
+        self.levels.restore(state["levels"], self.grammar)
 
     def _seed_of(self, runner: Runner, attempt: int) -> int:
         if not runner.program.constants:

@@ -17,10 +17,12 @@ class FreeConstantsSettings:
     batches of the plan before formulas are changed, and before something is added to the best. added, repeated: of
     how many batches of the plan one is followed by additions, and by small formulas from other starts. ahead:
     batches of the first view before others begin. behind: another view takes one batch in so many unless its best
-    formula has the shortest description. twice: how often two changes are made at once. rivals: of how many a
-    parent is the shortest, or the nearest. remembered: parents whose numbers are at hand. seldom: what was fitted
-    grows by this between one time that the best are shown and the next. exact: the part of the variance that is
-    rounding. patience, stale: fits, at least and for each until the last gain, before the end.
+    formula has the shortest description. tries: of changes, for each formula of a batch. twice: how often two
+    changes are made at once. rivals: of how many a parent is the shortest, or the nearest. remembered: parents
+    whose numbers are at hand. seldom: what was fitted grows by this between one time that the best are shown and
+    the next. milestones: the same, between two places from which the search can be taken up again. exact: the part
+    of the variance that is rounding. patience, stale: fits, at least and for each until the last gain, before the
+    end.
     """
 
     rows: tuple[int, int] = (64, 200)
@@ -38,6 +40,7 @@ class FreeConstantsSettings:
     alone: int = 60
     added: int = 2
     repeated: int = 4
+    tries: int = 8
     twice: float = 0.2
     rivals: tuple[int, int] = (7, 4)
     remembered: int = 5_000
@@ -45,6 +48,7 @@ class FreeConstantsSettings:
     stale: float = 4.0
     exact: float = 1e-24
     seldom: float = 1.5
+    milestones: float = 1.25
 
 
 SETTINGS = FreeConstantsSettings()

@@ -237,6 +237,16 @@ _MULTIPLY, _TERM = (int(Op.MULTIPLY), 0), (int(Op.TERM), 0)
 _BOUNDED = (Op.SIN, Op.COS, Op.TANH)
 
 
+def stored(formula: Sum) -> Sum:
+    """Return a formula as plain numbers, which are equal to those that it is made of."""
+    return int(formula[0]), tuple(tuple(map(_stored, product)) for product in formula[1])
+
+
+def _stored(factor: Factor) -> Factor:
+    kind, which, power, inside = factor
+    return kind, which, power, stored(inside) if inside else ()
+
+
 def has_constants(formula: Sum) -> bool:
     """Whether there is a number inside a term."""
     return any(_has_constants(product) for product in formula[1])
