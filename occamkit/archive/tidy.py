@@ -17,10 +17,12 @@ from occamkit.archive.figures import DIGITS
 from occamkit.fit.linear import standard_errors
 from occamkit.fit.noise import proportional
 from occamkit.fit.trees import exponents, fit_tree, model_of, structural
-from occamkit.graph import Expression, with_exact_powers
+from occamkit.graph import Expression, tied, with_exact_powers
+from occamkit.graph.number_units import units_of_constants
 from occamkit.graph.numbers import likely, snapped
 from occamkit.task.data.dataset import Part
 from occamkit.task.problem import Problem
+from occamkit.units import DIMENSIONLESS, Dim
 
 _ITERATIONS, _TRIED = 30, 6
 """Of a fit, and of one that begins where the others are at their best and one number was moved a little."""
@@ -62,6 +64,7 @@ def tidy(
         return Tidied(tree, tuple(None for _ in tree.fitted))
     found = _independent(task, found)
     if problem.spec.constants.snap:
+        task, found = _tied(task, found, problem, output)
         found = _snapped(task, found)
     deviations = task.deviations(found)
     exact = found.error <= targets.shape[1] * task.rounding**2
@@ -69,9 +72,10 @@ def tidy(
         None if exact or place in found.fixed or not math.isfinite(deviation) else deviation
         for place, deviation in enumerate(deviations)
     )
-    simple = {at for at in exponents(tree) & found.fixed if isinstance(snapped(found.constants[at], 0.0), Fraction)}
+    powers = exponents(task.tree) & found.fixed
+    simple = {at for at in powers if isinstance(snapped(found.constants[at], 0.0), Fraction)}
     kept = tuple(error for place, error in enumerate(errors) if place not in simple)
-    return Tidied(with_exact_powers(tree.with_constants(found.constants), simple), kept)
+    return Tidied(with_exact_powers(task.tree.with_constants(found.constants), simple), kept)
 
 
 @dataclass(frozen=True)
@@ -122,11 +126,14 @@ class _Fitting:
         largest, spread = float(self.target.abs().max()), float(self.target.std(correction=0))
         return max(_ROUNDING * (spread or largest), DIGITS * largest)
 
-    def as_good(self, new: _Found, old: _Found) -> bool:
-        """Whether a fit is worse than another by no more than chance makes of the constants that it fixes."""
+    def as_good(self, new: _Found, old: _Found, more: int | None = None) -> bool:
+        """Whether a fit is worse than another by no more than chance makes of the constants that it fixes.
+
+        more: how many these are, if formulas differ.
+        """
         rows = self.target.numel()
         spare = max(1, rows - len(old.constants))
-        more = len(new.fixed - old.fixed)
+        more = len(new.fixed - old.fixed) if more is None else more
         return new.error <= max(old.error * (1 + _CHANCE**2 * more / spare), rows * self.rounding**2)
 
 
@@ -145,6 +152,24 @@ def _independent(task: _Fitting, found: _Found) -> _Found:
         constants = (*found.constants[:place], whole, *found.constants[place + 1 :])
         tried = task.fitted(constants, found.fixed | {place})
         found = tried if task.as_good(tried, found) else replace(found, fixed=found.fixed | {place})
+
+
+def _tied(task: _Fitting, found: _Found, problem: Problem, output: int) -> tuple[_Fitting, _Found]:
+    """Make one number of two that are nearly equal, as long as the fit stays as good and units allow it."""
+    units = {one.name: one.unit for one in problem.variables if isinstance(one.unit, Dim)}
+    wanted = problem.outputs[output].unit
+    wanted = wanted if isinstance(wanted, Dim) else DIMENSIONLESS
+    while True:
+        for tree in tied(task.tree.with_constants(found.constants)):
+            if units_of_constants(tree, units, wanted, structural(tree)) is None:
+                continue
+            other = replace(task, tree=tree)
+            tried = other.fitted(tree.fitted, structural(tree))
+            if task.as_good(tried, found, more=1):
+                task, found = other, tried
+                break
+        else:
+            return task, found
 
 
 def _snapped(task: _Fitting, found: _Found) -> _Found:

@@ -10,6 +10,7 @@
     given       a formula that a person wrote, as a kind of tree
     rewrite     products and sums put together without needless nesting
     numbers     numbers that people would recognise
+    ties        numbers of a sum that are one number
     spelling    closed parts spelt out in given primitives
     tree_fold   the fold over trees
     number_units  which unit each fitted number of a tree has
@@ -27,6 +28,7 @@ from occamkit.graph.numbers import recognised, simple, snapped
 from occamkit.graph.reading import enter_expression, read_expression
 from occamkit.graph.rewrite import SIGNS, is_number, product, weighted_sum
 from occamkit.graph.table import KeyTable
+from occamkit.graph.ties import tied
 from occamkit.graph.tree_fold import fold_tree
 from occamkit.graph.unshared import unshared_forest
 
@@ -55,6 +57,7 @@ __all__ = [
     "recognised",
     "simple",
     "snapped",
+    "tied",
     "unshared_forest",
     "weighted_sum",
     "with_exact_powers",

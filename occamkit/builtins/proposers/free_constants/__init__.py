@@ -8,6 +8,7 @@ skeleton     formulas without their numbers
 rows         the rows of an output as tables
 plan         all small formulas, in order
 changes      changes that make one formula of another
+waves        frequencies that the rows show
 race         fits of many formulas, few rows first
 levels       what was fitted and kept
 prune        simpler formulas behind a good one

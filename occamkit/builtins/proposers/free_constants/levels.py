@@ -98,10 +98,14 @@ class Levels:
         return [one for kept in self.levels.values() for one in kept]
 
     def ranked(self, most: int) -> list[Fitted]:
-        """Return the formulas of the shortest descriptions; of several forms of one function, the first."""
-        found: dict[tuple[int, str], Fitted] = {}
+        """Return the formulas of the shortest descriptions; of several forms of one function, the first.
+
+        Of exact ones all are returned: what is left of the rows does not tell one from another.
+        """
+        found: dict[tuple[int, object], Fitted] = {}
         for one in sorted(self.all(), key=lambda one: one.described):
-            found.setdefault((numbers(one.program), f"{one.left:.6g}" if one.left > SETTINGS.exact else ""), one)
+            left: object = f"{one.left:.6g}" if one.left > SETTINGS.exact else one.formula
+            found.setdefault((numbers(one.program), left), one)
             if len(found) == most:
                 break
         return list(found.values())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 
 from occamkit.builtins.proposers.free_constants.skeleton import (
     FREE,
@@ -38,7 +38,10 @@ class FormulaPlan:
         self._variables = [variable(one) for one in grammar.inputs]
         powers = (4, -4, 8, -8, FREE, 2)
         self._monomials = [variable(i, power) for i in grammar.inputs for power in powers if grammar.may(i, power)]
-        self._wraps: list[Wrap] = [self._function(which) for which in range(len(grammar.functions))]
+        ops = [one.op for one in grammar.functions]
+        # A cosine is a sine with another phase; without a phase it comes when formulas are made simpler.
+        twins = (Op.COS,) if Op.SIN in ops else ()
+        self._wraps: list[Wrap] = [self._function(which) for which, op in enumerate(ops) if op not in twins]
         self._wraps += [lambda inside, power=power: raised(inside, power) for power in OUTER]  # type: ignore[misc]
         self._factor: list[Wrap] = [lambda inside: raised(inside, 4)]
 
@@ -68,13 +71,17 @@ class FormulaPlan:
                 yield tidied
 
     def _small(self) -> Items:
+        yield from map(_alone, self._monomials)
         yield from self._straight()
         one, cross = self._one(), self._cross()
         # Functions that the kernel has to call take many times as long: what they make with others comes last.
         known = [factor for factor in one if not self._is(factor, Op.OUTSIDE)]
         outside = [factor for factor in one if self._is(factor, Op.OUTSIDE)]
-        yield from map(_alone, [*self._monomials, *one])
+        yield from map(_alone, one)
         yield from ((Offset.ONE, (pair,)) for pair in self._pairs())
+        bare = self._bare()
+        yield from ((Offset.NONE, ((*self._free(), factor),)) for factor in bare)
+        yield from self._both(bare)
         yield from map(_alone, cross)
         yield from self._beside(self._monomials, known)
         two = self._two()
@@ -84,8 +91,7 @@ class FormulaPlan:
         yield from ((Offset.NONE, ((line, other),)) for line in lines for other in known)
         wrapped = [wrap(_inside(factor)) for factor in cross for wrap in self._wraps]
         yield from map(_alone, (factor for factor in wrapped if not self._calls(factor)))
-        lone = [factor for factor in self._monomials if factor[2] in (4, -4)]
-        yield from ((Offset.NONE, ((left, right),)) for left in lone for right in cross)
+        yield from ((Offset.NONE, ((left, right),)) for left in self._lone() for right in cross)
         yield from self._beside(self._monomials, outside)
         yield from map(_alone, (factor for factor in (*two, *wrapped) if self._calls(factor)))
         yield from ((Offset.NONE, ((line, other),)) for line in lines for other in outside)
@@ -109,7 +115,7 @@ class FormulaPlan:
         if not inputs:
             return
         yield Offset.ONE, tuple((one,) for one in inputs)
-        free = tuple(variable(i, FREE if self._grammar.may(i, FREE) else 4) for i in self._grammar.inputs)
+        free = self._free()
         yield Offset.ONE, (free,)
         yield Offset.NONE, (free,)
         yield Offset.ONE, tuple((one,) for i in self._grammar.inputs for one in (variable(i), variable(i, 8)))
@@ -118,6 +124,17 @@ class FormulaPlan:
             yield Offset.ONE, tuple((wrap(_inside(one)),) for one in inputs)
             yield Offset.ONE, ((wrap((Offset.ONE, tuple((one,) for one in inputs))),),)
             yield Offset.ONE, ((wrap((Offset.ONE, (free,))),),)
+        line: Sum = (Offset.ONE, tuple((one,) for one in inputs))
+        for lone in self._lone():
+            yield from ((Offset.NONE, ((lone, wrap(line)),)) for wrap in self._wraps)
+
+    def _free(self) -> tuple[Factor, ...]:
+        """Return a product of powers of all inputs."""
+        return tuple(variable(i, FREE if self._grammar.may(i, FREE) else 4) for i in self._grammar.inputs)
+
+    def _lone(self) -> list[Factor]:
+        """Return inputs and their inverses."""
+        return [factor for factor in self._monomials if factor[2] in (4, -4)]
 
     def _one(self) -> list[Factor]:
         """Return one function of a power of one input, or of an input and its square."""
@@ -129,8 +146,7 @@ class FormulaPlan:
                 if factor[2] in (4, -4) or made[0] == POWER or self._is(made, Op.EXP, *waves):
                     found.append(made)
         for one in self._grammar.inputs:
-            both: Sum = (Offset.ONE, ((variable(one),), (variable(one, 8),)))
-            found += [wrap(both) for wrap in self._wraps]
+            found += [wrap(_square(one)) for wrap in self._wraps]
             found += [
                 (FUNCTION, which, 4, (Offset.NONE, ((variable(one),),)))
                 for which, function in enumerate(self._grammar.functions)
@@ -157,6 +173,22 @@ class FormulaPlan:
                 both = ((variable(i, power),), (variable(j, power),))
                 found += [wrap((offset, both)) for wrap in self._wraps for offset in (Offset.ONE, Offset.NONE)]
         return found
+
+    def _bare(self) -> list[Factor]:
+        """Return functions of one input; of its inverse and of it and its square those that saturate or peak."""
+        found = [wrap(_inside(one)) for one in self._variables for wrap in self._wraps]
+        for i in self._grammar.inputs:
+            insides = [_square(i), *([_inside(variable(i, -4))] if self._grammar.may(i, -4) else [])]
+            made = [wrap(inside) for inside in insides for wrap in self._wraps]
+            found += [one for one in made if self._is(one, Op.EXP) or (one[0] == POWER and one[2] == -4)]
+        return [one for one in found if not self._is(one, Op.OUTSIDE)]
+
+    @staticmethod
+    def _both(factors: Sequence[Factor]) -> Items:
+        """Yield products and sums of two factors, each of which may be there twice."""
+        for one, other in combinations_with_replacement(factors, 2):
+            yield Offset.ONE, ((one, other),)
+            yield Offset.ONE, ((one,), (other,))
 
     def _two(self) -> list[Factor]:
         """Return one function inside another."""
@@ -218,3 +250,7 @@ def _inside(factor: Factor) -> Sum:
 
 def _alone(factor: Factor) -> Sum:
     return Offset.ONE, ((factor,),)
+
+
+def _square(which: int) -> Sum:
+    return Offset.ONE, ((variable(which),), (variable(which, 8),))

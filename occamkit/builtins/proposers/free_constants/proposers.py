@@ -53,7 +53,8 @@ class FreeConstants:
 
 def _rounds(searches: list[OutputSearch], budget: SearchBudget) -> Items:
     """Go round all outputs until nothing is left to do; a milestone now and then."""
-    last = sum(one.fitted for one in searches)
+    first, growth = SETTINGS.milestones
+    due = max(first, growth * sum(one.fitted for one in searches))
     while any(not one.ended for one in searches):
         for one in searches:
             one.ended |= budget.solved(one.output)
@@ -62,10 +63,10 @@ def _rounds(searches: list[OutputSearch], budget: SearchBudget) -> Items:
             if budget.over():
                 return
         fitted = sum(one.fitted for one in searches)
-        if fitted <= SETTINGS.milestones * last:
+        if fitted < due:
             yield None
         else:
-            last = fitted
+            due = growth * fitted
             yield Milestone(lambda: {"outputs": [one.state() for one in searches]})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from occamkit.builtins.proposers.free_constants.skeleton import (
     Sum,
     raised,
 )
-from occamkit.kernel import Effort, Offset
+from occamkit.kernel import Effort, Offset, Op
 
 THOROUGH = Effort(starts=0, steps=40, least=1e-3)
 MOST_ROUNDS = 8
@@ -33,11 +34,12 @@ def pruned(race: Race, found: Fitted) -> Fitted:
 
     What is simpler but needs other numbers joins the race.
     """
+    ops = {one.op: which for which, one in enumerate(race.grammar.functions)}
+    cosines = {ops[Op.SIN]: ops[Op.COS]} if {Op.SIN, Op.COS} <= ops.keys() else {}
     for _ in range(MOST_ROUNDS):
         memory = Memory(race.grammar).learn(found.formula, found.fit.constants)
-        powers = memory.exponents
         runners, rough = [], []
-        for simpler in dict.fromkeys(_simpler(found.formula, powers)):
+        for simpler in dict.fromkeys(_Simpler(memory.exponents, cosines).of(found.formula)):
             formula = race.grammar.tidy(*simpler)
             made = None if formula is None or formula == found.formula else race.grammar.program(formula)
             if formula is not None and made is not None and made[0].numbers <= race.most_numbers:
@@ -56,45 +58,56 @@ def pruned(race: Race, found: Fitted) -> Fitted:
     return found
 
 
-def _simpler(formula: Sum, powers: dict[Factor, float]) -> Iterator[Sum]:
-    offset, products = formula
-    yield (Offset.NONE if offset else Offset.ONE), products
-    yield from _simpler_inside(formula, powers, root=True)
+@dataclass(frozen=True)
+class _Simpler:
+    """What is simpler than a formula by one part; powers: its fitted exponents, cosines: of each sine, where given."""
 
+    powers: dict[Factor, float]
+    cosines: dict[int, int]
 
-def _simpler_inside(inside: Sum, powers: dict[Factor, float], root: bool = False) -> Iterator[Sum]:
-    offset, products = inside
-    if not root and offset != Offset.NONE:
-        yield Offset.NONE, products
-    for place, product in enumerate(products):
-        rest = (products[:place], products[place + 1 :])
-        if len(products) > 1:
-            yield offset, (*rest[0], *rest[1])
-        if len(product) == 1 and product[0][0] == FUNCTION:
-            yield offset, (*rest[0], *product[0][3][1], *rest[1])  # f(c·x) with a small c
-        for simpler in _simpler_product(product, powers):
-            yield offset, (*rest[0], simpler, *rest[1])
+    def of(self, formula: Sum) -> Iterator[Sum]:
+        offset, products = formula
+        yield (Offset.NONE if offset else Offset.ONE), products
+        yield from self._sums(formula, root=True)
 
+    def _sums(self, inside: Sum, root: bool = False) -> Iterator[Sum]:
+        offset, products = inside
+        if not root and offset != Offset.NONE:
+            yield Offset.NONE, products
+        for place, product in enumerate(products):
+            rest = (products[:place], products[place + 1 :])
+            if len(products) > 1:
+                yield offset, (*rest[0], *rest[1])
+            if len(product) == 1 and product[0][0] == FUNCTION:
+                yield offset, (*rest[0], *product[0][3][1], *rest[1])  # f(c·x) with a small c
+            for simpler in self._products(product):
+                yield offset, (*rest[0], simpler, *rest[1])
 
-def _simpler_product(product: Product, powers: dict[Factor, float]) -> Iterator[Product]:
-    for place, factor in enumerate(product):
-        before, after = product[:place], product[place + 1 :]
-        if len(product) > 1:
-            yield (*before, *after)
+    def _products(self, product: Product) -> Iterator[Product]:
+        for place, factor in enumerate(product):
+            before, after = product[:place], product[place + 1 :]
+            if len(product) > 1:
+                yield (*before, *after)
+            for simpler in self._factors(factor):
+                yield (*before, *simpler, *after)
+
+    def _factors(self, factor: Factor) -> Iterator[Product]:
         kind, which, power, inside = factor
-        if power == FREE and factor in powers:
-            whole = round(powers[factor] * 2) * 2
-            if 0 < abs(whole) <= MOST_POWER and abs(powers[factor] - whole / 4) < NEAR:
-                yield (*before, (kind, which, whole, inside), *after)
+        if power == FREE and factor in self.powers:
+            whole = round(self.powers[factor] * 2) * 2
+            if 0 < abs(whole) <= MOST_POWER and abs(self.powers[factor] - whole / 4) < NEAR:
+                yield ((kind, which, whole, inside),)
         if kind == POWER and inside[0] != Offset.NONE and len(inside[1]) == 1:
-            yield (*before, *_opened(inside[1][0], power), *after)  # (1 + c·x)^p with a large c
+            yield _opened(inside[1][0], power)  # (1 + c·x)^p with a large c
         if kind == FUNCTION:  # f(c·x) with a small c
             bare = not inside[0] and len(inside[1]) == 1
             line = raised((Offset.ONE if inside[0] else Offset.NONE, inside[1]), 4)
-            yield (*before, *(inside[1][0] if bare else (line,)), *after)
+            yield inside[1][0] if bare else (line,)
+            if inside[0] == Offset.FREE and which in self.cosines:
+                yield ((FUNCTION, self.cosines[which], power, (Offset.NONE, inside[1])),)
         if kind != VARIABLE:
-            for simpler in _simpler_inside(inside, powers):
-                yield (*before, (kind, which, power, simpler), *after)
+            for simpler in self._sums(inside):
+                yield ((kind, which, power, simpler),)
 
 
 def _opened(product: Product, power: int) -> Product:

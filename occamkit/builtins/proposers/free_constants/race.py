@@ -22,7 +22,7 @@ FIRST_OUTSIDE = Effort(starts=8, steps=8, least=1e-2)
 WIDER = Effort(starts=0, steps=8, least=1e-3)
 LAST = Effort(starts=0, steps=60, least=1e-3)
 WORSE_THAN_NOTHING = 1.5
-CHEAPER, EACH = 40, 12_000
+CHEAPER, EACH = 40, 9_000
 """How many numbers the kernel computes in the time in which tensors give one, and what a formula costs besides."""
 CALLED = 4_000
 """What it costs to call a function that the kernel does not know."""

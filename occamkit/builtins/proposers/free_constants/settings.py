@@ -20,9 +20,9 @@ class FreeConstantsSettings:
     formula has the shortest description. tries: of changes, for each formula of a batch. twice: how often two
     changes are made at once. rivals: of how many a parent is the shortest, or the nearest. remembered: parents
     whose numbers are at hand. seldom: what was fitted grows by this between one time that the best are shown and
-    the next. milestones: the same, between two places from which the search can be taken up again. exact: the part
-    of the variance that is rounding. patience, stale: fits, at least and for each until the last gain, before the
-    end.
+    the next. milestones: what was fitted before the first place from which the search can be taken up again, and
+    the growth until the next. exact: the part of the variance that is rounding. patience, stale: fits, at least and
+    for each until the last gain, before the end.
     """
 
     rows: tuple[int, int] = (64, 200)
@@ -32,7 +32,7 @@ class FreeConstantsSettings:
     batch: int = 64
     kept: int = 10
     passes: tuple[float, float, float] = (1.2, 1.05, 1.0)
-    pruned: int = 12
+    pruned: int = 6
     proposed: int = 8
     planned: int = 20
     ahead: int = 40
@@ -47,8 +47,10 @@ class FreeConstantsSettings:
     patience: int = 20_000
     stale: float = 4.0
     exact: float = 1e-24
-    seldom: float = 1.5
-    milestones: float = 1.25
+    most_waves: int = 3
+    waves_apart: int = 4
+    seldom: float = 2.0
+    milestones: tuple[int, float] = (10_000, 1.25)
 
 
 SETTINGS = FreeConstantsSettings()

@@ -14,6 +14,7 @@ from occamkit.builtins.proposers.free_constants.rows import Rows
 from occamkit.builtins.proposers.free_constants.settings import SETTINGS
 from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum, stored
 from occamkit.builtins.proposers.free_constants.sources import Added, Again, Changed, Planned, Source
+from occamkit.builtins.proposers.free_constants.waves import Waves
 from occamkit.builtins.proposers.free_constants.write import Writer
 from occamkit.description import odd_numbers
 from occamkit.search import State
@@ -26,6 +27,7 @@ class ViewSearch:
         grammar = self.grammar = Grammar(functions_of(problem), [bool(one) for one in rows.signs], rows.view.plain)
         self.race = Race(grammar, rows, spend, problem.seed, numbers)
         self.writer = Writer(grammar, rows)
+        self._waves = Waves(grammar, rows.tables[1])
         plan = FormulaPlan(grammar, problem.seed)
         self._plan, self._again = Planned(plan), Again(plan)
         self._added, self._changed = Added(grammar, plan, self.race), Changed(grammar, self.race, problem.seed)
@@ -46,6 +48,7 @@ class ViewSearch:
         batch = self._plan.batch()
         self._planned_out = self._planned_out or not batch
         self.race.run(batch)
+        self.race.run(self._waves.tuned(batch), attempt=1)
         # Once there is something worth changing, most of the work goes to changes of it and additions to it.
         alone = not self._planned_out and self._batches <= SETTINGS.alone
         if self._planned_out or self._batches > SETTINGS.planned:
