@@ -9,7 +9,7 @@ from typing import Any
 
 from occamkit import traits
 from occamkit.archive.candidate import Candidate
-from occamkit.archive.choose import admissible, choose
+from occamkit.archive.choose import admissible, choose, gain_elsewhere
 from occamkit.archive.figures import PARTS, Figures, figures_of
 from occamkit.archive.outliers import Outliers
 from occamkit.archive.relation import informative
@@ -194,9 +194,9 @@ class Archive:
             shortest = min(described, key=lambda one: self._described[one.tree][0], default=None)
             self._shortest = None if shortest is None else self._described[shortest.tree][0]
             if shortest is not None and not shortest.exact:
-                shortest = min(self._tied(described), key=lambda one: own_length(self.rows, *words(one.tree)))
+                shortest = min(self._tied(described), key=lambda one: (cost(one.tree), self._described[one.tree][0]))
             chosen = choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
-            self._best = self._by_luck() or chosen
+            self._best = self._by_luck(shortest) or chosen
         return self._best
 
     def _tied(self, described: Sequence[Candidate]) -> list[Candidate]:
@@ -209,11 +209,20 @@ class Archive:
         described = admissible((one for _, one in self._described.values()), self._kept.values())
         return sorted(self._tied(described), key=lambda one: self._described[one.tree][0]) if described else []
 
-    def _by_luck(self) -> Candidate | None:
-        """Return the constant, where no description is so short that it could not be the luckiest of thousands."""
-        if self._shortest is None or self._level is None or not self._shortest[0]:
+    def _by_luck(self, shortest: Candidate | None) -> Candidate | None:
+        """Return the constant, where no description is so short that it could not be the luckiest of thousands.
+
+        Nor may it be so short for the sake of a few rows.
+        """
+        if shortest is None or self._shortest is None or self._level is None or not self._shortest[0]:
             return None
-        return self._level[1] if self._shortest[1] > self._level[0] - BY_LUCK else None
+        told, level = self._level
+        if self._shortest[1] > told - BY_LUCK:
+            return level
+        if shortest.figures.of_values or shortest is level:
+            return None
+        needed = own_length(self.rows, *words(shortest.tree)) - own_length(self.rows, *words(level.tree)) + BY_LUCK
+        return level if gain_elsewhere(self.problem, self.output, shortest, level) < needed else None
 
     @property
     def good(self) -> bool:

@@ -33,12 +33,14 @@ from occamkit.task.problem import Problem
 class ChoiceSettings:
     """enough_rows: with fewer rows for choosing, the rows for training help to choose.
 
-    clearly: how many standard errors a difference must be to count. most_worse: how many times as large an error may be
-    at all, for where one row outweighs the others chance explains everything. much_better: a loss below this part of
-    another is much better. All were set by hand, and not varied since.
+    loud: one row and this part of all are not enough for a formula to gain by. clearly: how many standard errors a
+    difference must be to count. most_worse: how many times as large an error may be at all, for where one row outweighs
+    the others chance explains everything. much_better: a loss below this part of another is much better. All were set by
+    hand, and not varied since.
     """
 
     enough_rows: int = 20
+    loud: float = 0.02
     clearly: float = 2.0
     most_worse: float = 1.5
     much_better: float = 0.8
@@ -98,6 +100,21 @@ def plainest(problem: Problem, front: Sequence[Candidate], output: int) -> Candi
         if near and bool(by_chance) and bool(squares.mean() <= SETTINGS.most_worse * best.mean()):
             return candidate
     return last
+
+
+def gain_elsewhere(problem: Problem, output: int, candidate: Candidate, level: Candidate) -> float:
+    """Return what a formula gains on a constant by all rows but the few that speak loudest for it, as a log likelihood.
+
+    Where few rows hold most of the variance, a pole near them would explain everything.
+    """
+    parts = [problem.dataset.part(part) for part in ("train", "valid")]
+    inputs, targets = (torch.cat(rows, 1) for rows in zip(*parts, strict=True))
+    columns = dict(zip((one.name for one in problem.dataset.variables), inputs, strict=True))
+    squares, before = (_squares(one.tree, columns, targets[output]) for one in (candidate, level))
+    loud = 1 + round(SETTINGS.loud * squares.numel())
+    others = (before - squares).argsort()[: squares.numel() - loud]
+    left = squares[others].sum() / before[others].sum()
+    return -float(left.log()) * others.numel() / 2
 
 
 def _choosing_rows(problem: Problem) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,7 @@
 """How long it takes to say a formula, and what it leaves of the rows: what formulas are chosen by under noise.
 
 cost    what a formula costs to write down, and which of its numbers mean something
-length  both together, for one formula and for many at once
+length  both together
 """
 
 from occamkit.description.cost import (
@@ -14,11 +14,10 @@ from occamkit.description.cost import (
     odd_numbers,
     plain,
     power_cost,
-    power_costs,
     wasted_digits,
     words,
 )
-from occamkit.description.length import NOTHING_LEFT, length, lengths, own_length, rank
+from occamkit.description.length import NOTHING_LEFT, length, own_length
 
 __all__ = [
     "BITS_PER_WORD",
@@ -29,13 +28,10 @@ __all__ = [
     "fitted_numbers",
     "function_cost",
     "length",
-    "lengths",
     "odd_numbers",
     "own_length",
     "plain",
     "power_cost",
-    "power_costs",
-    "rank",
     "wasted_digits",
     "words",
 ]

@@ -54,15 +54,6 @@ def power_cost(power: Fraction | float) -> float:
     )
 
 
-def power_costs(powers: Tensor) -> Tensor:
-    """Do so for many at once; an exponent of zero costs nothing."""
-    size = powers.abs()
-    prices = torch.where(size == size.round(), PRICES.whole, PRICES.broken)
-    prices = prices + (size / PRICES.usual).clamp(min=1.0).log2()
-    prices = torch.where((size == 2) | (size == 1 / 2), PRICES.half, prices)
-    return torch.where((size == 0) | (size == 1), 0.0, prices)
-
-
 def function_cost(primitive: Primitive) -> float:
     """Return what a primitive costs, without its arguments."""
     turning = traits.refuses_units(primitive) and traits.turns(primitive)
