@@ -194,10 +194,14 @@ class Archive:
             shortest = min(described, key=lambda one: self._described[one.tree][0], default=None)
             self._shortest = None if shortest is None else self._described[shortest.tree][0]
             if shortest is not None and not shortest.exact:
-                shortest = min(self._tied(described), key=lambda one: (cost(one.tree), self._described[one.tree][0]))
+                shortest = min(self._tied(described), key=self._order)
             chosen = choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
             self._best = self._by_luck(shortest) or chosen
         return self._best
+
+    def _order(self, one: Candidate) -> tuple[float, float, float]:
+        """Return what near ties are ordered by: words first; of forms of one function, the simplest."""
+        return cost(one.tree), round(self._described[one.tree][0][1], 2), one.complexity
 
     def _tied(self, described: Sequence[Candidate]) -> list[Candidate]:
         """Return those whose descriptions are nearly as short as the shortest."""

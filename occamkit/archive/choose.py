@@ -35,8 +35,8 @@ class ChoiceSettings:
 
     loud: one row and this part of all are not enough for a formula to gain by. clearly: how many standard errors a
     difference must be to count. most_worse: how many times as large an error may be at all, for where one row outweighs
-    the others chance explains everything. much_better: a loss below this part of another is much better. All were set by
-    hand, and not varied since.
+    the others chance explains everything. much_better: a loss below this part of another is much better. All were set
+    by hand, and not varied since.
     """
 
     enough_rows: int = 20

@@ -12,13 +12,13 @@ from occamkit import Registry
 from occamkit.graph import Apply, Expression, Leaf, Product, Sum, product, tied
 
 X = Leaf("x")
+EXP = Registry.load().primitives("exp")[0].value
 COLUMNS = {"x": torch.linspace(0.2, 3, 9, dtype=torch.float64)}
 numbers = st.floats(0.3, 30).filter(lambda value: value != 1)
 
 
 def decay(rate: float) -> Expression:
-    exponential = Registry.load().primitives("exp")[0].value
-    return Apply(exponential, (product(rate, [(X, 1)]),))
+    return Apply(EXP, (product(rate, [(X, 1)]),))
 
 
 def two(one: float, other: float, offset: bool) -> Sum:
