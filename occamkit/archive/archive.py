@@ -116,7 +116,7 @@ class Archive:
             return
         numbers = {one.tree: fitted_numbers(one.tree) for _, one in self._described.values() if not one.errors}
         rough = [
-            (told - own_length(self.rows, 0.0, numbers[one.tree]), one)  # what it would be if all were simple
+            (length(self._left(one), self.rows, cost(one.tree)), one)  # what it would be if all were simple
             for (_, told), one in self._described.values()
             if 0 < numbers.get(one.tree, 0) <= FEW_NUMBERS and told <= shortest + TOUCHED
         ]
@@ -140,8 +140,8 @@ class Archive:
         told = self._length(candidate)
         self._described[candidate.tree] = (told, candidate)
         if not candidate.tree.inputs and (self._level is None or told[1] < self._level[0]):
-            self._level = (told[1], candidate)
-        if self._shortest is None or told < self._shortest:
+            self._level, self._best = (told[1], candidate), None
+        if self._shortest is None or told < (self._shortest[0], self._shortest[1] + NEAR_TIE):
             self._best = None
         if len(self._described) > 2 * MOST_DESCRIBED:
             ranked = sorted(self._described.items(), key=lambda item: item[1][0])
@@ -167,10 +167,14 @@ class Archive:
         tree = candidate.tree
         if candidate.figures.exact:
             return False, cost(tree) + ODD_NUMBER * odd_numbers(tree)
+        digits = wasted_digits(tree, self.judge.problem.named)
+        return True, length(self._left(candidate), self.rows, *words(tree), digits)
+
+    def _left(self, candidate: Candidate) -> float:
+        """Return the mean square error on the rows for training and choosing, as a part of the variance."""
         errors = candidate.figures.errors
         left = sum(count * errors[part] ** 2 for part, count in self._sizes.items() if count) / self.rows
-        digits = wasted_digits(tree, self.judge.problem.named)
-        return True, length(max(left, candidate.figures.rounding**2), self.rows, *words(tree), digits)
+        return max(left, candidate.figures.rounding**2)
 
     def front(self) -> list[Candidate]:
         """Return the Pareto front: each has a smaller error on the choosing rows than all simpler ones.
@@ -196,12 +200,12 @@ class Archive:
             if shortest is not None and not shortest.exact:
                 shortest = min(self._tied(described), key=self._order)
             chosen = choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
-            self._best = self._by_luck(shortest) or chosen
+            self._best = chosen if chosen is not shortest else self._by_luck(shortest) or chosen
         return self._best
 
     def _order(self, one: Candidate) -> tuple[float, float, float]:
-        """Return what near ties are ordered by: words first; of forms of one function, the simplest."""
-        return cost(one.tree), round(self._described[one.tree][0][1], 2), one.complexity
+        """Return what near ties are ordered by: their own length; of forms of one function, the simplest is first."""
+        return own_length(self.rows, *words(one.tree)), round(self._described[one.tree][0][1], 2), one.complexity
 
     def _tied(self, described: Sequence[Candidate]) -> list[Candidate]:
         """Return those whose descriptions are nearly as short as the shortest."""
@@ -221,12 +225,14 @@ class Archive:
         if shortest is None or self._shortest is None or self._level is None or not self._shortest[0]:
             return None
         told, level = self._level
+        if not admissible([level], self._kept.values()):
+            return None
         if self._shortest[1] > told - BY_LUCK:
             return level
         if shortest.figures.of_values or shortest is level:
             return None
         needed = own_length(self.rows, *words(shortest.tree)) - own_length(self.rows, *words(level.tree)) + BY_LUCK
-        return level if gain_elsewhere(self.problem, self.output, shortest, level) < needed else None
+        return level if gain_elsewhere(self.problem, self.output, shortest) < needed else None
 
     @property
     def good(self) -> bool:
@@ -269,6 +275,7 @@ class Archive:
             "bars": dict(self._bars),
             "kept": {level: candidate.stored() for level, candidate in self._kept.items()},
             "described": [candidate.stored() for _, candidate in self._described.values()],
+            "level": None if self._level is None else self._level[1].stored(),
         }
 
     def restore(self, state: Mapping[str, Any], primitives: Mapping[str, Primitive]) -> None:
@@ -278,6 +285,9 @@ class Archive:
         self._described, self._shortest, self._level = {}, None, None
         for one in state["described"]:
             self._describe(Candidate.read(one, primitives))
+        if state["level"] is not None:
+            level = Candidate.read(state["level"], primitives)
+            self._level = (self._length(level)[1], level)
         described = [one for _, one in self._described.values() if one.figures.relative["train"] > PROMISING]
         self._rounded = {_rounded(one.tree): one.tree for one in described}
         self._front = self._best = None

@@ -5,7 +5,8 @@
 1. Of relations, the one with the highest score: 1 = 1 has no error.
 2. Of a table of few values, the program that is shortest with its exceptions; see `outliers`.
 3. The exact formula of least cost, odd numbers at a high price; of programs, the simplest exact one.
-4. A constant, where no description is clearly shorter than that of the constant: there is no law in these rows.
+4. A constant, where no description is clearly shorter than that of the constant, or for the sake of few rows alone:
+   there is no law in these rows.
 5. The formula with the shortest description of itself and of what it leaves of the rows for training and choosing; of
    those that are nearly as short, the simplest.
 6. Under a fitness that does not rank by squares, as descriptions do: the simplest formula of the front that none fits
@@ -102,7 +103,7 @@ def plainest(problem: Problem, front: Sequence[Candidate], output: int) -> Candi
     return last
 
 
-def gain_elsewhere(problem: Problem, output: int, candidate: Candidate, level: Candidate) -> float:
+def gain_elsewhere(problem: Problem, output: int, candidate: Candidate) -> float:
     """Return what a formula gains on a constant by all rows but the few that speak loudest for it, as a log likelihood.
 
     Where few rows hold most of the variance, a pole near them would explain everything.
@@ -110,10 +111,11 @@ def gain_elsewhere(problem: Problem, output: int, candidate: Candidate, level: C
     parts = [problem.dataset.part(part) for part in ("train", "valid")]
     inputs, targets = (torch.cat(rows, 1) for rows in zip(*parts, strict=True))
     columns = dict(zip((one.name for one in problem.dataset.variables), inputs, strict=True))
-    squares, before = (_squares(one.tree, columns, targets[output]) for one in (candidate, level))
+    target = targets[output]
+    squares = _squares(candidate.tree, columns, target)
     loud = 1 + round(SETTINGS.loud * squares.numel())
-    others = (before - squares).argsort()[: squares.numel() - loud]
-    left = squares[others].sum() / before[others].sum()
+    others = ((target - target.mean()).square() - squares).argsort()[: squares.numel() - loud]
+    left = squares[others].mean() / target[others].var(correction=0)
     return -float(left.log()) * others.numel() / 2
 
 

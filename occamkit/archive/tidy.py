@@ -159,14 +159,15 @@ def _tied(task: _Fitting, found: _Found, problem: Problem, output: int) -> tuple
     units = {one.name: one.unit for one in problem.variables if isinstance(one.unit, Dim)}
     wanted = problem.outputs[output].unit
     wanted = wanted if isinstance(wanted, Dim) else DIMENSIONLESS
+    first, made = found, 0
     while True:
         for tree in tied(task.tree.with_constants(found.constants)):
             if units_of_constants(tree, units, wanted, structural(tree)) is None:
                 continue
             other = replace(task, tree=tree)
-            tried = other.fitted(tree.fitted, structural(tree))
-            if task.as_good(tried, found, more=1):
-                task, found = other, tried
+            tried = _independent(other, other.fitted(tree.fitted, structural(tree)))
+            if task.as_good(tried, first, more=made + 1):
+                task, found, made = other, tried, made + 1
                 break
         else:
             return task, found

@@ -21,7 +21,7 @@ from typing import Any, Final
 import pluggy
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from occamkit import hookspecs
+from occamkit import hookspecs, traits
 from occamkit._version import __version__
 from occamkit.errors import PackError, nearest
 from occamkit.packs.limits import TooSlowError, within
@@ -79,7 +79,7 @@ class Entry:
     @property
     def group(self) -> str | None:
         """The group of a primitive that names one."""
-        return getattr(self.value, "group", None)
+        return traits.group(self.value)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import sympy
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pycode import PythonCodePrinter
 
+from occamkit import traits
 from occamkit.result.logic import show_logic
 from occamkit.task.problem import Problem
 
@@ -84,7 +85,7 @@ def program_text(problem: Problem, parts: Sequence[Part], depth: int | None) -> 
 
 def _repeated(problem: Problem, depth: int, arguments: str, state: Sequence[str], outputs: int) -> Iterator[str]:
     """Write how the wrapper applies the step, as far as the wrapper says so."""
-    write = getattr(problem.wrapper, "python", None)
+    write = traits.python(problem.wrapper)
     if write is None:
         yield f"# {getattr(problem.wrapper, 'name', 'the wrapper')} applies the step; its state {depth} is the program"
         return

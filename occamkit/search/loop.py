@@ -150,7 +150,7 @@ class Run:
     def _count(self) -> None:
         """Steps are those of a proposer that works in steps; without one, turns that all who still search have had."""
         functions, steps = self.counts.functions, self.counts.steps
-        if not any(one.milestone is not None and one.milestone.progress is not None for one in self.workers):
+        if not any(one.stepped for one in self.workers):
             live = [one for one in self.workers if not one.account.ended] or self.workers
             steps = min(one.account.turns for one in live)
             functions = sum(one.account.proposed for one in self.workers)

@@ -35,6 +35,7 @@ class Worker:
         self._opening, self._late = traits.opening(proposer), traits.late(proposer)
         self.account = Account()
         self.milestone: Milestone | None = None
+        self.stepped = False
         self._proposer, self._problem, self._outputs = proposer, problem, range(len(problem.outputs))
         self._items: Items = iter(proposer.propose(problem, budget))
         self._from: State | None = None
@@ -60,6 +61,7 @@ class Worker:
                 self._since[-1] = (number, self._since[-1][1] + 1)
                 stepped = isinstance(item, Milestone) and item.progress is not None
                 spent = self.budget.spent - before
+                self.stepped |= stepped
                 if isinstance(item, Milestone):
                     self.milestone, self._since = item, [(number, 0)]
                     # Whoever goes on beyond a milestone in the same turn may change what it would say of it.
@@ -103,11 +105,12 @@ class Worker:
             "worth": self.worth,
             "spent": self.budget.spent,
             "account": vars(self.account),
+            "stepped": self.stepped,
         }
 
     def restore(self, state: Mapping[str, Any], history: Mapping[int, Known]) -> None:
         """Go back to a state; history: what was known when each turn began."""
-        self.worth, self.account = state["worth"], Account(**state["account"])
+        self.worth, self.account, self.stepped = state["worth"], Account(**state["account"]), state["stepped"]
         go_on = traits.resume(self._proposer)
         self._from = state["from"]
         if self._from is not None and go_on is not None:

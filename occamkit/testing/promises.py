@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from occamkit import traits
 from occamkit.errors import UserError
 from occamkit.graph import Apply, Expression, Leaf
 from occamkit.packs.find import Entry
@@ -72,9 +73,7 @@ class Subject:
 
     def prepared(self, **options: Any) -> Any:
         """Return the plugin as a run would use it."""
-        made = self.made(**options)
-        prepare = getattr(made, "prepare", None)
-        return made if prepare is None else prepare(self.setting.problem)
+        return traits.prepared(self.made(**options), self.setting.problem)
 
 
 Check = Callable[[Subject], None]

@@ -33,8 +33,9 @@ from occamkit.builtins.proposers.free_constants.proposers import FreeConstants, 
 from occamkit.builtins.proposers.free_constants.prune import pruned
 from occamkit.builtins.proposers.free_constants.race import Runner
 from occamkit.builtins.proposers.free_constants.rows import Rows, views
-from occamkit.builtins.proposers.free_constants.skeleton import Sum, raised, variable
+from occamkit.builtins.proposers.free_constants.skeleton import CENTRED, Sum, raised, variable
 from occamkit.builtins.proposers.free_constants.view_search import ViewSearch
+from occamkit.builtins.proposers.free_constants.waves import frequencies
 from occamkit.cli.main import cli
 from occamkit.kernel import Effort, Offset
 from occamkit.kernel.plain import Plain
@@ -138,13 +139,23 @@ def test_a_line_that_is_all_slope_becomes_a_product() -> None:
     assert pruned(search.race, found).formula == (Offset.NONE, (product,))
 
 
+def test_the_rows_show_their_frequencies() -> None:
+    seen = problem(lambda a: 1.7 * torch.sin(61.3 * a + 0.2) - 0.64 * torch.cos(23.9 * a), [(0, 3)])
+    rows = Rows.of(seen, 0, next(views(seen, 0)))
+    assert rows is not None
+    found = list(frequencies(rows.tables[1], rows.tables[1].columns[CENTRED]))
+    np.testing.assert_allclose(np.array(found[:2]) / rows.scales[0], [61.3, 23.9], atol=0.6)
+    assert list(frequencies(rows.tables[1], np.zeros(len(rows.tables[1].target)))) == []
+
+
 def test_a_sine_that_needs_no_phase_becomes_a_cosine() -> None:
     search = one_view(problem(lambda a: 1.3 * torch.cos(2.1 * a), [(-3, 3)]))
-    while (found := search.race.levels.best) is None or found.left > 1e-24:
+    for _ in range(4):
         search.batch()
-    simplest = pruned(search.race, found)
-    assert simplest.left < 1e-24
-    tree = search.writer.tree(simplest)
+    found = search.race.levels.best
+    assert found is not None
+    assert found.left < 1e-24
+    tree = search.writer.tree(found)
     assert tree is not None
     assert "cos" in str(tree)
     np.testing.assert_allclose(sorted(map(abs, tree.fitted)), [1.3, 2.1], rtol=1e-9)

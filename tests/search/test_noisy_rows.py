@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from occamkit import Registry
 from occamkit.cli.main import cli
+from occamkit.description import length
 from occamkit.fit import noise
 from occamkit.graph import Apply, Expression, Leaf, product, weighted_sum
 from occamkit.graph.number_units import units_of_constants
@@ -124,3 +125,32 @@ def test_a_number_has_the_unit_with_which_the_formula_has_a_meaning(
     plain = [place for place, value in enumerate(tree.fitted) if value == 1.0]
     found = units_of_constants(tree, LEAVES, output, plain)
     assert found == (None if expected is None else tuple(expected))
+
+
+def test_a_pole_near_an_outlier_is_no_law(tmp_path: Path) -> None:
+    draw = np.random.default_rng([11, 28])
+    at, target = draw.uniform(1, 5, 120), draw.normal(size=120)
+    target[[7, 70]] += (400.0, 250.0)
+    _, found = fitted({"x": at, "y": target}, tmp_path, steps=8)
+    assert found["best"]["inputs"] == []
+
+
+@given(st.floats(1e-6, 0.5), st.integers(12, 400), st.floats(1, 20), st.integers(0, 8))
+def test_a_description_grows_with_words_numbers_and_errors(square: float, rows: int, cost: float, numbers: int) -> None:
+    told = length(square, rows, cost, numbers)
+    assert told < length(square, rows, cost + 1, numbers)
+    assert told < length(square, rows, cost, numbers + 1)
+    assert told < length(1.1 * square, rows, cost, numbers)
+
+
+def test_two_numbers_that_are_one_are_told_as_one(tmp_path: Path) -> None:
+    draw = np.random.default_rng(4)
+    at = draw.uniform(0, 12, 200)
+    target = 11.7 * (1 - np.exp(-at / 2.9)) + 0.1 * draw.normal(size=200)
+    _, found = fitted({"t": at, "y": target}, tmp_path, steps=6)
+    assert sorted(map(abs, found["best"]["constants"].values())) == [
+        pytest.approx(1 / 2.9, rel=0.05),
+        1.0,
+        1.0,
+        pytest.approx(11.7, rel=0.02),
+    ]

@@ -76,7 +76,7 @@ def test_terms_that_are_there_are_what_is_left(places: set[int]) -> None:
     generator = torch.Generator().manual_seed(1)
     rows = torch.rand(20, 200, dtype=torch.float64, generator=generator) + 0.5
     target = rows[sorted(places)].sum(0) + 0.01 * torch.randn(200, dtype=torch.float64, generator=generator)
-    assert thinned(rows, target, torch.full((20,), 6.0).double())[0] == sorted(places)
+    assert thinned(rows, target, [2.0] * 20)[0] == sorted(places)
 
 
 def test_a_sum_of_many_products_is_found_in_noise(registry: Registry) -> None:

@@ -76,7 +76,7 @@ class Dialect:
     def _call(self, name: str, arguments: Any) -> str:
         return f"{self.functions[name]}({', '.join(self.write(argument) for argument in arguments)})"
 
-    def _at_least(self, node: Any, level: int) -> str:
+    def at_least(self, node: Any, level: int) -> str:
         text, own = self._write(node)
         return text if own >= level else f"({text})"
 
@@ -107,7 +107,7 @@ class Dialect:
         text = ""
         for term in node.as_ordered_terms():
             negative = term.could_extract_minus_sign() and term.as_coeff_Mul()[0].is_negative
-            written = self._at_least(-term if negative else term, _PRODUCT)
+            written = self.at_least(-term if negative else term, _PRODUCT)
             sign = (" - " if text else "-") if negative else (" + " if text else "")
             text += sign + written
         return text, _SUM
@@ -116,7 +116,7 @@ class Dialect:
         coefficient, _ = node.as_coeff_Mul()
         if coefficient.is_negative:
             inside = -node
-            return f"-{self._at_least(inside, _PRODUCT)}", _PRODUCT
+            return f"-{self.at_least(inside, _PRODUCT)}", _PRODUCT
         above, below = [], []
         for factor in node.as_ordered_factors():
             base, exponent = factor.as_base_exp()
@@ -127,10 +127,10 @@ class Dialect:
                 below.append(sympy.Pow(base, -exponent, evaluate=False) if exponent != -1 else base)
             else:
                 above.append(factor)
-        top = "*".join(self._at_least(one, _SIGN) for one in above) or self.whole(1)
+        top = "*".join(self.at_least(one, _SIGN) for one in above) or self.whole(1)
         if not below:
             return top, _PRODUCT
-        bottom = "*".join(self._at_least(one, _SIGN) for one in below)
+        bottom = "*".join(self.at_least(one, _SIGN) for one in below)
         return (f"{top}/({bottom})" if len(below) > 1 else f"{top}/{bottom}"), _PRODUCT
 
     def _power(self, node: Any) -> tuple[str, int]:
@@ -142,10 +142,10 @@ class Dialect:
         if exponent == sympy.Rational(1, 2):
             return self._call("sqrt", [base]), _ATOM
         if exponent == -1 or exponent == -sympy.Rational(1, 2):
-            return f"{self.whole(1)}/{self._at_least(sympy.Pow(base, -exponent), _POWER)}", _PRODUCT
+            return f"{self.whole(1)}/{self.at_least(sympy.Pow(base, -exponent), _POWER)}", _PRODUCT
         if self.power is not None:
             return f"{self.power}({self.write(base)}, {self.write(exponent)})", _ATOM
-        return f"{self._at_least(base, _ATOM)}**{self._at_least(exponent, _ATOM)}", _POWER
+        return f"{self.at_least(base, _ATOM)}**{self.at_least(exponent, _ATOM)}", _POWER
 
     def _cases(self, node: Any) -> tuple[str, int]:
         text = self.lift.format(self.undefined)

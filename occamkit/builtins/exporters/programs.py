@@ -101,7 +101,7 @@ class TorchModule:
             tensor = f"torch.tensor({value!r}, dtype=torch.float64)"
             lines.append(f"        self.{constant} = torch.nn.Parameter({tensor})")
         lines += ["", f"    def forward({', '.join(['self', *names.values()])}):"]
-        lines += [f"        zero = {zero}", f"        return zero + {dialect._at_least(plain, 1)}", ""]
+        lines += [f"        zero = {zero}", f"        return zero + {dialect.at_least(plain, 1)}", ""]
         return "\n".join(lines)
 
 

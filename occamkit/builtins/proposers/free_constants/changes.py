@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 
 import numpy as np
@@ -198,10 +198,13 @@ def _without(parts: tuple[Factor, ...] | tuple[Product, ...], draw: random.Rando
 
 
 class Memory:
-    """The numbers of fitted formulas, part by part, for formulas that share parts with them."""
+    """The numbers of fitted formulas, part by part, for formulas that share parts with them.
 
-    def __init__(self, grammar: Grammar) -> None:
-        self._grammar = grammar
+    twins: functions whose weights are those of other functions, as a cosine has those of a sine.
+    """
+
+    def __init__(self, grammar: Grammar, twins: Mapping[int, int] | None = None) -> None:
+        self._grammar, self._twins = grammar, twins or {}
         self._factors: dict[Factor, tuple[float, ...]] = {}
         self._weights: dict[tuple[int, int, Product], float] = {}
         self._offsets: dict[tuple[int, int], float] = {}
@@ -258,7 +261,7 @@ class Memory:
                     found += self._recall(one, other)
             for place, product in enumerate(inside[1]):
                 if place or not first_is_one(self._grammar, factor):
-                    key = kind, which, product
+                    key = kind, self._twins.get(which, which), product
                     found.append(self._weights.get(key, other._weights.get(key, math.nan)))
             if inside[0] == Offset.FREE:
                 found.append(self._offsets.get((kind, which), other._offsets.get((kind, which), math.nan)))

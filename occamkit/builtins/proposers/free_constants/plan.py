@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, islice
 
 from occamkit.builtins.proposers.free_constants.skeleton import (
     FREE,
@@ -23,6 +23,8 @@ from occamkit.kernel import Offset, Op
 
 OUTER = (-4, FREE, 2, 8, -8, -2)
 """Powers of a sum, in quarters."""
+MOST_PAIRS = 3_000
+"""Products and sums of two functions that come before all else; the later parts of the plan have them too."""
 MOST_DRAWN = 300_000
 """Formulas that are drawn from the later parts of the plan, which may have millions."""
 
@@ -71,29 +73,29 @@ class FormulaPlan:
                 yield tidied
 
     def _small(self) -> Items:
-        yield from map(_alone, self._monomials)
+        yield from map(_lone_term, self._monomials)
         yield from self._straight()
         one, cross = self._one(), self._cross()
         # Functions that the kernel has to call take many times as long: what they make with others comes last.
         known = [factor for factor in one if not self._is(factor, Op.OUTSIDE)]
         outside = [factor for factor in one if self._is(factor, Op.OUTSIDE)]
-        yield from map(_alone, one)
+        yield from map(_lone_term, one)
         yield from ((Offset.ONE, (pair,)) for pair in self._pairs())
         bare = self._bare()
         yield from ((Offset.NONE, ((*self._free(), factor),)) for factor in bare)
-        yield from self._both(bare)
-        yield from map(_alone, cross)
+        yield from islice(self._both(bare), MOST_PAIRS)
+        yield from map(_lone_term, cross)
         yield from self._beside(self._monomials, known)
         two = self._two()
-        yield from map(_alone, (factor for factor in two if not self._calls(factor)))
+        yield from map(_lone_term, (factor for factor in two if not self._calls(factor)))
         short = [(factor,) for factor in self._monomials if factor[2] in (4, -4, 8, -8)]
         lines = [raised((Offset.ONE, (product,)), 4) for product in (*short, *self._pairs(), *self._pairs(-4))]
         yield from ((Offset.NONE, ((line, other),)) for line in lines for other in known)
-        wrapped = [wrap(_inside(factor)) for factor in cross for wrap in self._wraps]
-        yield from map(_alone, (factor for factor in wrapped if not self._calls(factor)))
+        wrapped = [wrap(_lone_term(factor)) for factor in cross for wrap in self._wraps]
+        yield from map(_lone_term, (factor for factor in wrapped if not self._calls(factor)))
         yield from ((Offset.NONE, ((left, right),)) for left in self._lone() for right in cross)
         yield from self._beside(self._monomials, outside)
-        yield from map(_alone, (factor for factor in (*two, *wrapped) if self._calls(factor)))
+        yield from map(_lone_term, (factor for factor in (*two, *wrapped) if self._calls(factor)))
         yield from ((Offset.NONE, ((line, other),)) for line in lines for other in outside)
 
     def more(self, formula: Sum) -> Items:
@@ -114,17 +116,17 @@ class FormulaPlan:
         inputs = self._variables
         if not inputs:
             return
-        yield Offset.ONE, tuple((one,) for one in inputs)
+        line: Sum = (Offset.ONE, tuple((one,) for one in inputs))
+        yield line
         free = self._free()
         yield Offset.ONE, (free,)
         yield Offset.NONE, (free,)
         yield Offset.ONE, tuple((one,) for i in self._grammar.inputs for one in (variable(i), variable(i, 8)))
         yield Offset.ONE, (*((one,) for one in inputs), *combinations(inputs, 2))
         for wrap in self._wraps:
-            yield Offset.ONE, tuple((wrap(_inside(one)),) for one in inputs)
-            yield Offset.ONE, ((wrap((Offset.ONE, tuple((one,) for one in inputs))),),)
+            yield Offset.ONE, tuple((wrap(_lone_term(one)),) for one in inputs)
+            yield Offset.ONE, ((wrap(line),),)
             yield Offset.ONE, ((wrap((Offset.ONE, (free,))),),)
-        line: Sum = (Offset.ONE, tuple((one,) for one in inputs))
         for lone in self._lone():
             yield from ((Offset.NONE, ((lone, wrap(line)),)) for wrap in self._wraps)
 
@@ -141,7 +143,7 @@ class FormulaPlan:
         found = []
         for factor in self._monomials:
             for wrap in self._wraps:
-                made = wrap(_inside(factor))
+                made = wrap(_lone_term(factor))
                 waves = (Op.SIN,) if factor[2] == 8 else ()
                 if factor[2] in (4, -4) or made[0] == POWER or self._is(made, Op.EXP, *waves):
                     found.append(made)
@@ -176,9 +178,9 @@ class FormulaPlan:
 
     def _bare(self) -> list[Factor]:
         """Return functions of one input; of its inverse and of it and its square those that saturate or peak."""
-        found = [wrap(_inside(one)) for one in self._variables for wrap in self._wraps]
+        found = [wrap(_lone_term(one)) for one in self._variables for wrap in self._wraps]
         for i in self._grammar.inputs:
-            insides = [_square(i), *([_inside(variable(i, -4))] if self._grammar.may(i, -4) else [])]
+            insides = [_square(i), *([_lone_term(variable(i, -4))] if self._grammar.may(i, -4) else [])]
             made = [wrap(inside) for inside in insides for wrap in self._wraps]
             found += [one for one in made if self._is(one, Op.EXP) or (one[0] == POWER and one[2] == -4)]
         return [one for one in found if not self._is(one, Op.OUTSIDE)]
@@ -193,13 +195,13 @@ class FormulaPlan:
     def _two(self) -> list[Factor]:
         """Return one function inside another."""
         base = [
-            wrap(_inside(variable(i, power)))
+            wrap(_lone_term(variable(i, power)))
             for i in self._grammar.inputs
             for power in (4, -4)
             if self._grammar.may(i, power)
             for wrap in self._wraps
         ]
-        return [wrap(_inside(one)) for one in base for wrap in (*self._wraps, *self._factor)]
+        return [wrap(_lone_term(one)) for one in base for wrap in (*self._wraps, *self._factor)]
 
     @staticmethod
     def _beside(left: Sequence[Factor], right: Sequence[Factor]) -> Items:
@@ -244,11 +246,7 @@ class FormulaPlan:
                 place -= count  # noqa: PLW2901 the place within the kind
 
 
-def _inside(factor: Factor) -> Sum:
-    return Offset.ONE, ((factor,),)
-
-
-def _alone(factor: Factor) -> Sum:
+def _lone_term(factor: Factor) -> Sum:
     return Offset.ONE, ((factor,),)
 
 

@@ -36,8 +36,9 @@ def pruned(race: Race, found: Fitted) -> Fitted:
     """
     ops = {one.op: which for which, one in enumerate(race.grammar.functions)}
     cosines = {ops[Op.SIN]: ops[Op.COS]} if {Op.SIN, Op.COS} <= ops.keys() else {}
+    sines = {cosine: sine for sine, cosine in cosines.items()}
     for _ in range(MOST_ROUNDS):
-        memory = Memory(race.grammar).learn(found.formula, found.fit.constants)
+        memory = Memory(race.grammar, sines).learn(found.formula, found.fit.constants)
         runners, rough = [], []
         for simpler in dict.fromkeys(_Simpler(memory.exponents, cosines).of(found.formula)):
             formula = race.grammar.tidy(*simpler)

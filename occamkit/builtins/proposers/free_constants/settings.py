@@ -21,8 +21,9 @@ class FreeConstantsSettings:
     changes are made at once. rivals: of how many a parent is the shortest, or the nearest. remembered: parents
     whose numbers are at hand. seldom: what was fitted grows by this between one time that the best are shown and
     the next. milestones: what was fitted before the first place from which the search can be taken up again, and
-    the growth until the next. exact: the part of the variance that is rounding. patience, stale: fits, at least and
-    for each until the last gain, before the end.
+    the growth until the next. exact: the part of the variance that is rounding. most_waves: frequencies that
+    are looked for along each input; waves_apart: how many are tried between those of k and of k + 1 waves on the rows.
+    patience, stale: fits, at least and for each until the last gain, before the end.
     """
 
     rows: tuple[int, int] = (64, 200)

@@ -21,6 +21,9 @@ from occamkit.builtins.proposers.free_constants.skeleton import Grammar, Sum, ha
 from occamkit.kernel import Offset
 from occamkit.search import State
 
+FIRST_ATTEMPT = 2
+"""The first time is the plan's, the second that of sines whose frequencies the rows show."""
+
 
 class Source(Protocol):
     """Gives formulas."""
@@ -55,7 +58,7 @@ class Again:
     """Small formulas with constants once more, and again: the race from a few starts may miss the best."""
 
     def __init__(self, plan: FormulaPlan) -> None:
-        self._plan, self.attempt, self._taken = plan, 1, 0
+        self._plan, self.attempt, self._taken = plan, FIRST_ATTEMPT, 0
         self._items = self._small()
 
     def _small(self) -> Iterator[Sum]:

@@ -59,6 +59,8 @@ def frequencies(table: RowTable, column: Numbers) -> Iterator[float]:
     """
     rows = slice(0, table.rows)
     at, weights, left = column[rows], table.weights[rows], table.target[rows]
+    if not np.ptp(at) > 0:
+        return
     turn = 2 * np.pi / np.ptp(at)
     tried = turn * np.arange(1, max(2, table.rows // 4), 1 / SETTINGS.waves_apart)
     waves = np.exp(1j * tried[:, None] * at) * weights  # [f, n]

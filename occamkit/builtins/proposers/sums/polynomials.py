@@ -19,7 +19,7 @@ from occamkit.builtins.proposers.exact.matching import Image
 from occamkit.builtins.proposers.exact.settings import EXACT
 from occamkit.builtins.proposers.exact.view import OutputView
 from occamkit.builtins.proposers.sums.pool import Pool
-from occamkit.description import NOTHING_LEFT, cost, length
+from occamkit.description import NOTHING_LEFT, cost, length, own_length
 from occamkit.fit import bounded, solve
 from occamkit.graph import product, recognised, weighted_sum
 from occamkit.units import DIMENSIONLESS, Dim
@@ -109,9 +109,9 @@ def _keep_sums(view: OutputView, pool: Pool, power: int, atoms: Sequence[Atom], 
     rows = torch.stack([_values(atoms, places, few) for places in chosen]) * weight[few]  # [t, m]
     if not bool(torch.isfinite(rows).all()):
         return
-    words = [length(1.0, weight.numel(), cost(_tree(atoms, places)) + 1, 1) for places in chosen]
+    costs = [cost(_tree(atoms, places)) + 1 for places in chosen]
     target = view.target.pow(power) * weight
-    found = thinned(rows, target[few], torch.tensor(words, dtype=torch.float64))
+    found = thinned(rows, target[few], costs)
     nothing = view.zero()
     for left in found:
         kept = torch.stack([_values(atoms, chosen[place]) for place in left]) * weight
@@ -136,12 +136,10 @@ def _tree(atoms: Sequence[Atom], places: Places) -> Expression:
     return product(1.0, [(atoms[place].tree, 1) for place in places])
 
 
-def thinned(rows: Tensor, target: Tensor, words: Tensor) -> list[list[int]]:
-    """Return the places of the shortest fits of a target [n] by fewer and fewer of the rows [t, n].
-
-    words: what each of them costs [t].
-    """
+def thinned(rows: Tensor, target: Tensor, costs: Sequence[float]) -> list[list[int]]:
+    """Return the places of the shortest fits of a target [n] by fewer and fewer of the rows [t, n]; costs: of each."""
     points, size = target.numel(), float(target.square().sum())
+    words = torch.tensor([own_length(points, one, 1) for one in costs], dtype=torch.float64)
     design = rows / rows.norm(dim=1, keepdim=True).clamp(min=1e-300)
     left = torch.arange(len(design))
     normal = design @ design.T + RIDGE * torch.eye(len(design), dtype=design.dtype)
@@ -154,7 +152,8 @@ def thinned(rows: Tensor, target: Tensor, words: Tensor) -> list[list[int]]:
         solved = inverse @ along[left]
         error = max(float((target - solved @ design[left]).square().sum()) / size, NOTHING_LEFT**2)
         if left.numel() <= MOST_TERMS:
-            found.append((length(error, points, 0.0) + float(words[left].sum()), left.tolist()))
+            kept = left.tolist()
+            found.append((length(error, points, sum(costs[place] for place in kept), len(kept)), kept))
         # What a row takes with it, and what it costs to keep.
         rise = solved.square() / inverse.diagonal().clamp(min=1e-300)
         worth = 0.5 * points * (error + rise / size).log() - words[left]
