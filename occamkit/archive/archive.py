@@ -116,7 +116,7 @@ class Archive:
             return
         numbers = {one.tree: fitted_numbers(one.tree) for _, one in self._described.values() if not one.errors}
         rough = [
-            (length(self._left(one), self.rows, cost(one.tree)), one)  # what it would be if all were simple
+            (told - own_length(self.rows, 0.0, numbers[one.tree]), one)  # near what it would be if all were simple
             for (_, told), one in self._described.values()
             if 0 < numbers.get(one.tree, 0) <= FEW_NUMBERS and told <= shortest + TOUCHED
         ]
