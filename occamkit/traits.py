@@ -58,6 +58,11 @@ def turns(primitive: Primitive) -> bool:
     return _tried_turns(cast("Hashable", primitive))
 
 
+def multiplies(primitive: Primitive) -> bool:
+    """Whether a primitive is the product or the ratio of its two arguments; tried on a few points."""
+    return _tried_product(cast("Hashable", primitive))
+
+
 def squares(fitness: object) -> bool:
     """Whether a fitness says that it ranks good predictions as their mean square error does."""
     return bool(getattr(fitness, "squares", False))
@@ -161,3 +166,13 @@ def _tried_turns(given: Hashable) -> bool:
         return True
     steps = primitive.call(torch.linspace(-6.0, 6.0, 97, dtype=torch.float64)).diff()
     return bool((steps > 0).any()) and bool((steps < 0).any())
+
+
+@functools.cache
+def _tried_product(given: Hashable) -> bool:
+    primitive = cast("Primitive", given)
+    if primitive.arity != 2 or primitive.constants:
+        return False
+    left, right = torch.linspace(0.7, 2.1, 8, dtype=torch.float64), torch.linspace(3.1, -1.4, 8, dtype=torch.float64)
+    values = primitive.call(left, right)
+    return any(torch.allclose(values, other, rtol=1e-12) for other in (left * right, left / right))

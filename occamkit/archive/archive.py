@@ -34,11 +34,11 @@ BY_LUCK = 6.0
 """How much shorter than that of a constant the description of a formula must be, as a log likelihood.
 
 Of sixty tables of noise, by which it was set, the luckiest formula gained two."""
-NEAR_TIE = 2.0
-"""By how much a description may be longer than the shortest for the formula to be as good; as a log likelihood."""
+NEAR_TIE = 1.0
+"""By how much a description may be longer than the shortest for the formula to be as good; as a log likelihood.
+
+That is where a Bayes factor is worth no more than a bare mention."""
 MOST_TOUCHED = 16
-TOUCHED = 8.0
-"""By how much a description may be longer than the shortest for its numbers to be touched; as a log likelihood."""
 ODD_NUMBER = 4.0
 """What a number that means nothing costs in an exact formula, in the unit of one node."""
 
@@ -114,13 +114,14 @@ class Archive:
         inexact, shortest = min((told for told, _ in self._described.values()), default=(False, 0.0))
         if not inexact:
             return
-        numbers = {one.tree: fitted_numbers(one.tree) for _, one in self._described.values() if not one.errors}
-        rough = [
-            (told - own_length(self.rows, 0.0, numbers[one.tree]), one)  # near what it would be if all were simple
-            for (_, told), one in self._described.values()
-            if 0 < numbers.get(one.tree, 0) <= FEW_NUMBERS and told <= shortest + TOUCHED
-        ]
-        for at_best, one in sorted(rough, key=lambda pair: pair[0])[:MOST_TOUCHED]:
+        rough: dict[tuple[float, float], tuple[float, Candidate]] = {}
+        for (_, told), one in self._described.values():
+            price, numbers = words(one.tree)
+            if not one.errors and 0 < numbers <= FEW_NUMBERS:
+                at_best = told - length(self._left(one), self.rows, price, numbers)
+                at_best += length(self._left(one), self.rows, price)  # near what it would be if all were simple
+                rough.setdefault((price, round(told, 2)), (at_best, one))  # the same with other last digits
+        for at_best, one in sorted(rough.values(), key=lambda pair: pair[0])[:MOST_TOUCHED]:
             if at_best > shortest + NEAR_TIE:
                 return
             touched = tidied(self.problem, one, self.output)

@@ -14,6 +14,7 @@ from occamkit.description.cost import (
     odd_numbers,
     plain,
     power_cost,
+    powers_cost,
     wasted_digits,
     words,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "own_length",
     "plain",
     "power_cost",
+    "powers_cost",
     "wasted_digits",
     "words",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,16 +23,16 @@ class Prices:
     """What words cost beside each other, in the unit of one node; set by hand.
 
     turning: a primitive that accepts plain numbers alone and both rises and falls (sine and the like), beyond its own
-    complexity: these imitate other shapes most easily. An exponential or a logarithm is as ordinary as a power. half,
-    whole, broken: exponents of ±2 or ±1/2, of other whole numbers, of others. usual: the largest exponent that is
-    written without thinking.
+    complexity: these imitate other shapes most easily. An exponential or a logarithm is as ordinary as a power. half:
+    exponents of ±2 or ±1/2. doubled: what a whole exponent costs more than half of it; in books there are some fifteen
+    squares for each cube, and fewer of all others. broken, fitted: other fractions, and exponents that are fitted.
     """
 
     turning: float = 2.0
     half: float = 1.0
-    whole: float = 1.5
+    doubled: float = 1.5
     broken: float = 2.5
-    usual: float = 6.0
+    fitted: float = 2.0
 
 
 PRICES = Prices()
@@ -43,19 +43,26 @@ MOST_EXCEPTIONS = 0.1
 
 
 def power_cost(power: Fraction | float) -> float:
-    """Return what an exponent costs: one of 1 nothing, small whole numbers and halves little."""
-    if abs(power) == 1:
+    """Return what an exponent costs: one of 1 nothing, 2 and a half little, other whole numbers the more the larger."""
+    size = abs(float(power))
+    if size in (0, 1):
         return 0.0
-    if abs(power) in (Fraction(1, 2), 2):
+    if size in (0.5, 2):
         return PRICES.half
-    # Beyond the powers that people write, one imitates an exponential.
-    return (PRICES.whole if power == int(power) else PRICES.broken) + math.log2(
-        max(1.0, abs(float(power)) / PRICES.usual)
-    )
+    if size.is_integer():
+        return PRICES.half + PRICES.doubled * math.log2(size / 2)
+    return PRICES.broken if isinstance(power, Fraction) else PRICES.fitted
+
+
+def powers_cost(powers: Iterable[Fraction | float]) -> float:
+    """Return what the exponents of a product cost: v²/c² is (v/c)², with one exponent."""
+    return sum(map(power_cost, {abs(power): power for power in powers}.values()))
 
 
 def function_cost(primitive: Primitive) -> float:
-    """Return what a primitive costs, without its arguments."""
+    """Return what a primitive costs, without its arguments; signs of products are not written."""
+    if traits.multiplies(primitive):
+        return 0.0
     turning = traits.refuses_units(primitive) and traits.turns(primitive)
     return primitive.complexity + PRICES.turning * turning
 
@@ -65,11 +72,11 @@ def cost(tree: Expression) -> float:
     total = 0.0
     for node in tree.nodes():
         if isinstance(node, Leaf):
-            total += 1
+            total += node.value not in SIGNS  # 1 + x costs a sign alone, whoever wrote it
         elif isinstance(node, Apply):
             total += function_cost(node.primitive)
         elif isinstance(node, Product):
-            total += sum(power_cost(power) for _, power in node.factors)
+            total += powers_cost(power for _, power in node.factors)
         elif isinstance(node, Sum):
             total += len(node.terms) - 1 + (node.offset != 0)
     return total
@@ -92,7 +99,8 @@ def plain(tree: Expression) -> bool:
     """
     inside = tree.below if isinstance(tree, Product) else (tree,)
     powers = (power for node in tree.nodes() if isinstance(node, Product) for _, power in node.factors)
-    return not any(map(odd_numbers, inside)) and all(power_cost(power) < PRICES.broken for power in powers)
+    usual = all(power == int(power) or abs(power) == Fraction(1, 2) for power in powers)
+    return usual and not any(map(odd_numbers, inside))
 
 
 def wasted_digits(tree: Expression, columns: Mapping[str, Tensor]) -> float:

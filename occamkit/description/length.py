@@ -1,9 +1,11 @@
 """The length of a description: what a formula leaves of the rows, and the words that it takes.
 
-    length = (n - k)/2 · log(mean square error) + price · cost + log(n)/2 · k + digits that cancel
+    length = (n - k)/2 · log(mean square error) + price · cost + k/2 · log(n/k) + digits that cancel
 
-for n rows and k fitted numbers, which meet k rows for nothing: only the others speak for a formula. The error is a part
-of the target's variance; below `NOTHING_LEFT` it is rounding, and nothing is gained any more.
+for n rows and k fitted numbers. That is what it takes to tell the rows one by one to somebody who fits the formula to
+those before: the first k say nothing but the numbers, and the i-th is foretold worse than it is fitted by a factor of
+1 + k/i. The error is a part of the target's variance; below `NOTHING_LEFT` it is rounding, and nothing is gained any
+more.
 """
 
 from __future__ import annotations
@@ -26,4 +28,4 @@ def length(square: float, rows: int, cost: float, numbers: int = 0, digits: floa
 
 def own_length(rows: int, cost: float, numbers: int) -> float:
     """Return the part of the length that the formula itself takes."""
-    return PRICE * cost + numbers * math.log(max(rows, 1)) / 2
+    return PRICE * cost + numbers / 2 * math.log(max(1.0, rows / max(numbers, 1)))

@@ -9,6 +9,8 @@ arguments      the arguments that a primitive can have among expressions that ar
 directions     values with what is solved for projected out, to be matched by sorting
 tables         a library with its directions, in stages; what the proposers share
 matching       one expression, two, a sum, or what is left without a term
+nearest        of noisy rows: expressions that come near
+pool           the shortest formulas so far
 assemble       from a match to a formula
 active_groups  groups that the data show
 power_inputs   inputs that enter as a power alone

@@ -21,6 +21,7 @@ from occamkit.builtins.proposers.exact.matching import (
     sums,
     triples,
 )
+from occamkit.builtins.proposers.exact.nearest import nearest
 from occamkit.builtins.proposers.exact.settings import EXACT
 from occamkit.builtins.proposers.exact.tables import Found, SearchStage, TableSlice, Workbench, stages
 from occamkit.builtins.proposers.exact.view import OutputView
@@ -82,6 +83,8 @@ class Enumerate(_Staged):
         if not deep:
             yield singles(table, table.view.links())
             yield sums(table, images(table.view, 1, EXACT.powers[:1]), alone=True)
+            if table.count > EXACT.sizes[1]:  # by then rows without noise have most often been explained
+                yield nearest(table, EXACT.more)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from occamkit.builtins.proposers.free_constants.functions import UnaryFunction
-from occamkit.description import PRICES, power_cost
+from occamkit.description import PRICES, power_cost, powers_cost
 from occamkit.kernel import MOST_CONSTANTS, Offset, Op, Program, sum_of
 
 VARIABLE, POWER, FUNCTION = 0, 1, 2
@@ -186,7 +186,7 @@ class Grammar:
         kind, which, power, inside = factor
         if kind == VARIABLE:
             if power == FREE:
-                return Coded((int(Op.LOAD_POWER), which * WIDTH + LOGARITHM), 1, 1 + PRICES.broken)
+                return Coded((int(Op.LOAD_POWER), which * WIDTH + LOGARITHM), 1, 1 + PRICES.fitted)
             column = CENTRED if centred and power == 4 else COLUMN[power]
             return Coded((int(Op.LOAD), which * WIDTH + column), 0, 1 + power_cost(Fraction(power, 4)))
         offset, products = inside
@@ -194,7 +194,7 @@ class Grammar:
         if kind == POWER:
             first_is_one = offset == Offset.NONE
             last: tuple[int, ...] = (Op.RAISE_FREE, 0) if power == FREE else (Op.RAISE, power)
-            price = PRICES.broken if power == FREE else power_cost(Fraction(power, 4))
+            price = PRICES.fitted if power == FREE else power_cost(Fraction(power, 4))
         else:
             function = self.functions[which]
             first_is_one = function.op is Op.LOG and offset == Offset.NONE
@@ -217,7 +217,9 @@ class Grammar:
         if found is None:
             parts = [self.part(factor, False) for factor in product]
             code = parts[0].code + tuple(n for part in parts[1:] for n in (*part.code, *_MULTIPLY))
-            found = Coded(code, sum(part.constants for part in parts), sum(part.cost for part in parts))
+            powers = [Fraction(one[2], 4) for one in product if one[0] == VARIABLE and one[2] != FREE]
+            twice = sum(map(power_cost, powers)) - powers_cost(powers)
+            found = Coded(code, sum(part.constants for part in parts), sum(part.cost for part in parts) - twice)
             self._products[product] = found
         return found
 

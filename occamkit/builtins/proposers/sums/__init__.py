@@ -1,6 +1,5 @@
 """Sums of many products, all fitted at once: found in noise as well as without it.
 
 proposers    the proposer
-pool         the shortest formulas so far
 polynomials  sums in the output and in powers of it
 """

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from occamkit import Expression, Product
 from occamkit.builtins.proposers.exact.matching import Image
+from occamkit.builtins.proposers.exact.pool import Pool
 from occamkit.builtins.proposers.exact.settings import EXACT
 from occamkit.builtins.proposers.exact.view import OutputView
-from occamkit.builtins.proposers.sums.pool import Pool
 from occamkit.description import NOTHING_LEFT, cost, length, own_length
 from occamkit.fit import bounded, solve
 from occamkit.graph import product, recognised, weighted_sum

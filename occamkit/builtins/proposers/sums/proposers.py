@@ -9,11 +9,11 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge
 
 from occamkit import Milestone, Proposal, SearchBudget, SearchProblem
+from occamkit.builtins.proposers.exact.pool import Pool
 from occamkit.builtins.proposers.exact.proposers import metered
 from occamkit.builtins.proposers.exact.tables import Found, Workbench
 from occamkit.builtins.proposers.exact.view import OutputView
 from occamkit.builtins.proposers.sums.polynomials import polynomials
-from occamkit.builtins.proposers.sums.pool import Pool
 
 POWERS = (1, -1, 2, -2)
 """Of the output, in which sums are looked for."""

@@ -1,0 +1,61 @@
+"""Expressions of a library that are nearest to noisy rows: nothing is exact there, so what is short and near counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from occamkit.builtins.proposers.exact.pool import Pool
+from occamkit.builtins.proposers.exact.settings import EXACT
+from occamkit.builtins.proposers.exact.tables import Found, TableSlice
+from occamkit.dimensions import simple_monomials
+from occamkit.graph import product
+
+Kind = tuple[int, int, bool]
+"""What is near is compared with others of its kind: the size of the expression, its power, whether it has a factor."""
+Near = tuple[float, int, float]
+"""What is left of the rows, but for the target's own square; the number of an expression, and its factor."""
+
+
+def nearest(table: TableSlice, proposed: int) -> Found:
+    """Yield the shortest descriptions by a power of one expression times a simple product of powers, and a factor.
+
+    Of each kind those are looked into that are nearest on the subsample; all rows decide between them.
+    """
+    view, pool = table.view, Pool(table.view)
+    found: dict[Kind, list[tuple[Near, int]]] = {}
+    fronts = simple_monomials(view.scale, EXACT.images)
+    for power in EXACT.powers:
+        for kind, near, place in _near(table, power, [view.monomial(one)[view.pick] for one in fronts]):
+            found.setdefault(kind, []).append((near, place))
+        yield None
+    for (_, power, _), some in found.items():
+        for (_, number, factor), place in sorted(some)[: EXACT.images]:
+            pool.add(product(factor, [(table.library.tree(number), Fraction(1, power)), *view.factors(fronts[place])]))
+        yield None
+    yield from pool.fresh(proposed)
+
+
+def _near(table: TableSlice, power: int, fronts: Sequence[Tensor]) -> Iterator[tuple[Kind, Near, int]]:
+    """Yield roots of expressions that come near the target times one of `fronts` [P], with and without a factor."""
+    library, target = table.library, table.view.target[table.view.pick]
+    numbers = torch.nonzero(~library.constant[: table.count + 1]).squeeze(1)[1:]
+    values = torch.pow(library.values.index_select(0, numbers), 1 / power)  # [e, P]
+    sizes = library.sizes(numbers)
+    squares = values.square()
+    for place, front in enumerate(fronts):
+        table.view.computed(EXACT.more, EXACT.few * numbers.numel(), 2 * values.numel())
+        along, own = values @ (front * target), squares @ front.square()
+        for fitted in (True, False):
+            factors = along / own if fitted else along.sign()
+            left = ((own * factors - 2 * along) * factors).nan_to_num(torch.inf, torch.inf)
+            for size in range(1, library.size + 1):
+                here = torch.nonzero(sizes == size).squeeze(1)
+                least, best = left[here].topk(min(EXACT.images, here.numel()), largest=False)
+                best = here[best]
+                for near in zip(least.tolist(), numbers[best].tolist(), factors[best].tolist(), strict=True):
+                    if near[0] < 0:
+                        yield (size, power, fitted), near, place
