@@ -35,9 +35,7 @@ BY_LUCK = 6.0
 
 Of sixty tables of noise, by which it was set, the luckiest formula gained two."""
 NEAR_TIE = 1.0
-"""By how much a description may be longer than the shortest for the formula to be as good; as a log likelihood.
-
-That is where a Bayes factor is worth no more than a bare mention."""
+"""By how much a description may be longer than the shortest for the formula to be as good: a Bayes factor of three."""
 MOST_TOUCHED = 16
 ODD_NUMBER = 4.0
 """What a number that means nothing costs in an exact formula, in the unit of one node."""
@@ -116,13 +114,14 @@ class Archive:
             return
         rough: dict[tuple[float, float], tuple[float, Candidate]] = {}
         for (_, told), one in self._described.values():
-            price, numbers = words(one.tree)
+            left, (price, numbers) = self._left(one), words(one.tree)
             if not one.errors and 0 < numbers <= FEW_NUMBERS:
-                at_best = told - length(self._left(one), self.rows, price, numbers)
-                at_best += length(self._left(one), self.rows, price)  # near what it would be if all were simple
-                rough.setdefault((price, round(told, 2)), (at_best, one))  # the same with other last digits
-        for at_best, one in sorted(rough.values(), key=lambda pair: pair[0])[:MOST_TOUCHED]:
-            if at_best > shortest + NEAR_TIE:
+                simple = (
+                    told + length(left, self.rows, 0.0) - length(left, self.rows, 0.0, numbers)
+                )  # if all were simple
+                rough.setdefault((price, round(told, 2)), (simple, one))  # others differ in last digits
+        for simple, one in sorted(rough.values(), key=lambda pair: pair[0])[:MOST_TOUCHED]:
+            if simple > shortest + NEAR_TIE:
                 return
             touched = tidied(self.problem, one, self.output)
             self.add(touched)

@@ -14,7 +14,6 @@ from occamkit.description.cost import (
     odd_numbers,
     plain,
     power_cost,
-    powers_cost,
     wasted_digits,
     words,
 )
@@ -33,7 +32,6 @@ __all__ = [
     "own_length",
     "plain",
     "power_cost",
-    "powers_cost",
     "wasted_digits",
     "words",
 ]

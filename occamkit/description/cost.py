@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -54,11 +54,6 @@ def power_cost(power: Fraction | float) -> float:
     return PRICES.broken if isinstance(power, Fraction) else PRICES.fitted
 
 
-def powers_cost(powers: Iterable[Fraction | float]) -> float:
-    """Return what the exponents of a product cost: v²/c² is (v/c)², with one exponent."""
-    return sum(map(power_cost, {abs(power): power for power in powers}.values()))
-
-
 def function_cost(primitive: Primitive) -> float:
     """Return what a primitive costs, without its arguments; signs of products are not written."""
     if traits.multiplies(primitive):
@@ -76,7 +71,8 @@ def cost(tree: Expression) -> float:
         elif isinstance(node, Apply):
             total += function_cost(node.primitive)
         elif isinstance(node, Product):
-            total += powers_cost(power for _, power in node.factors)
+            # v²/c² is (v/c)², with one exponent.
+            total += sum(map(power_cost, {abs(power): power for _, power in node.factors}.values()))
         elif isinstance(node, Sum):
             total += len(node.terms) - 1 + (node.offset != 0)
     return total

@@ -2,10 +2,9 @@
 
     length = (n - k)/2 · log(mean square error) + price · cost + k/2 · log(n/k) + digits that cancel
 
-for n rows and k fitted numbers. That is what it takes to tell the rows one by one to somebody who fits the formula to
-those before: the first k say nothing but the numbers, and the i-th is foretold worse than it is fitted by a factor of
-1 + k/i. The error is a part of the target's variance; below `NOTHING_LEFT` it is rounding, and nothing is gained any
-more.
+for n rows and k fitted numbers: what it takes to tell the rows one by one to somebody who fits the formula to those
+before. The first k tell the numbers alone; the i-th is foretold worse than it is fitted by a factor of 1 + k/i. The error
+is a part of the target's variance; below `NOTHING_LEFT` it is rounding, and nothing is gained any more.
 """
 
 from __future__ import annotations
@@ -28,4 +27,5 @@ def length(square: float, rows: int, cost: float, numbers: int = 0, digits: floa
 
 def own_length(rows: int, cost: float, numbers: int) -> float:
     """Return the part of the length that the formula itself takes."""
-    return PRICE * cost + numbers / 2 * math.log(max(1.0, rows / max(numbers, 1)))
+    foretold = math.log(max(rows / max(numbers, 1), math.e))  # of few rows for each number none is foretold
+    return PRICE * cost + numbers / 2 * foretold

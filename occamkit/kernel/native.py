@@ -14,7 +14,7 @@ import numpy as np
 from occamkit.kernel.program import Effort, Job, Outside, ProgramFit, RowTable
 
 _NAMES = ("kernel.so", "kernel.dylib", "kernel.dll")
-_VERSION = 2
+_VERSION = 3
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, *[ctypes.c_void_p] * 3)
 
 

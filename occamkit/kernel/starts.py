@@ -59,8 +59,8 @@ def draw_sum(
         scale = random.sign() * random.between(0.5, 8)
         level = -scale * (low + random.uniform() * size)
     elif offset == Offset.ONE:
-        even = op == Op.RAISE and power > 0 and power % 8 == 0
-        if even and random.uniform() < 0.6:
+        whole = op == Op.RAISE and power > 0 and power % 4 == 0
+        if whole and random.uniform() < 0.6:
             zero = low + random.uniform() * size
         elif random.sign() < 0:
             zero = low - random.between(0.01, 30) * size

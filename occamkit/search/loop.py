@@ -20,7 +20,7 @@ from occamkit.protocols import Kind
 from occamkit.score import Judge
 from occamkit.search.conclude import Counts, Outcome, conclude, primitives_of, restored_archives
 from occamkit.search.events import Ended, Failed, Improved, Observer, Stepped, TurnBegan, TurnEnded
-from occamkit.search.interrupt import interrupts, one_thread
+from occamkit.search.interrupt import interrupts, to_itself
 from occamkit.search.proposal import Known, Milestone, Proposal, SearchBudget, State
 from occamkit.search.worker import Worker
 from occamkit.task import vocabulary
@@ -38,7 +38,7 @@ def search(problem: Problem, observers: Iterable[Observer] = (), state: State | 
     An interrupt (Ctrl-C) ends the run after the turn in progress, with what it has. observers: hear every event.
     state: of a run that is to go on.
     """
-    with one_thread(), interrupts() as interrupted:
+    with to_itself(), interrupts() as interrupted:
         run = Run(problem, tuple(observers), interrupted)
         if state is not None:
             run.restore(state)

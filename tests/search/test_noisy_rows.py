@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from occamkit import Registry
+from occamkit.builtins.arithmetic import PRIMITIVES as ARITHMETIC
 from occamkit.cli.main import cli
-from occamkit.description import length
+from occamkit.description import cost, length, power_cost
 from occamkit.fit import noise
 from occamkit.graph import Apply, Expression, Leaf, product, weighted_sum
 from occamkit.graph.number_units import units_of_constants
@@ -141,6 +143,16 @@ def test_a_description_grows_with_words_numbers_and_errors(square: float, rows: 
     assert told < length(square, rows, cost + 1, numbers)
     assert told < length(square, rows, cost, numbers + 1)
     assert told < length(1.1 * square, rows, cost, numbers)
+
+
+@given(st.sampled_from([-3, -2, -1, 1, 2, 3]), st.floats(-3, 3).filter(lambda one: abs(one) > 1e-3))
+def test_a_function_costs_the_same_whoever_wrote_it(power: int, number: float) -> None:
+    arithmetic = {one.name: one for one in ARITHMETIC}
+    ratio = Apply(arithmetic["div"], (x, t))
+    solved = product(number, [(x, 1), (t, -1)])
+    assert cost(Apply(arithmetic["mul"], (ratio, x))) == cost(product(1.0, [(x, 2), (t, -1)]))
+    assert cost(Apply(arithmetic["sub"], (Leaf("1", 1.0), ratio))) == cost(weighted_sum(1.0, [(-1.0, solved)]))
+    assert cost(product(1.0, [(x, power), (t, -power)])) == cost(x) + cost(t) + power_cost(Fraction(power))
 
 
 def test_two_numbers_that_are_one_are_told_as_one(tmp_path: Path) -> None:

@@ -91,10 +91,10 @@ static void NAME(draw_sum)(Machine *m, const double **terms, int count, int firs
         scale = sign(m) * between(m, 0.5, 8);
         level = -scale * (low + uniform(m) * range);
     } else if (offset == ONE) {
-        int even = next[0] == RAISE && next[1] > 0 && next[1] % 8 == 0;
-        double zero = even && uniform(m) < 0.6 ? low + uniform(m) * range
-                      : sign(m) < 0           ? low - between(m, 0.01, 30) * range
-                                              : high + between(m, 0.01, 30) * range;
+        int whole = next[0] == RAISE && next[1] > 0 && next[1] % 4 == 0;
+        double zero = whole && uniform(m) < 0.6 ? low + uniform(m) * range
+                      : sign(m) < 0            ? low - between(m, 0.01, 30) * range
+                                               : high + between(m, 0.01, 30) * range;
         scale = -1 / (zero != 0 ? zero : 1e-3);
     } else scale = 1 / weight[0];
     for (int j = first_is_one; j < count; j++, constants++)

@@ -26,14 +26,7 @@ class Factor:
     log_base: float = 1.0
 
 
-def solve_product(
-    view: OutputView,
-    target: Tensor,
-    start: Exponents,
-    factors: Sequence[Factor],
-    fits: float = EXACT.fits,
-    holds: float = EXACT.holds,
-) -> Expression | None:
+def solve_product(view: OutputView, target: Tensor, start: Exponents, factors: Sequence[Factor]) -> Expression | None:
     """Return a · Π x^k · Π factor^p that equals the target [n], or None; start: powers that give the unit."""
     values = [view.evaluate(one.tree) for one in factors]
     features = [value.abs().log() if one.inside is None else value for one, value in zip(factors, values, strict=True)]
@@ -47,7 +40,7 @@ def solve_product(
     # Exponents do not cancel as the weights of a sum do: the values decide, below.
     rows = None if view.weights is None else view.weights[usable]
     weights = fit.solve(design[:, usable], logs[usable], rows, math.inf)
-    if weights is None or float((logs[usable] - weights @ design[:, usable]).square().mean().sqrt()) > fits:
+    if weights is None or float((logs[usable] - weights @ design[:, usable]).square().mean().sqrt()) > EXACT.fits:
         return None
     solved = weights.tolist()
     exponents = [float(one) for one in start]
@@ -66,38 +59,31 @@ def solve_product(
         else:
             scale = recognised(weight / one.log_base, EXACT.recognise)
             parts.append((Apply(one.inside, (product(scale, [(one.tree, 1)]),)), Fraction(1)))
-    return scaled(view, target, parts, holds)
+    return scaled(view, target, parts)
 
 
-def scaled(
-    view: OutputView, target: Tensor, parts: Sequence[tuple[Expression, Power]], holds: float = EXACT.holds
-) -> Expression | None:
+def scaled(view: OutputView, target: Tensor, parts: Sequence[tuple[Expression, Power]]) -> Expression | None:
     """Return a · Π part, the factor solved for, if it equals the target [n]."""
     bare = view.evaluate(product(1.0, parts)) if parts else torch.ones_like(target)
     solved = fit.solve(bare.unsqueeze(0), target, view.weights)
     if solved is None:
         return None
     coefficient = recognised(float(solved), EXACT.recognise)
-    return None if relative(coefficient * bare, target) > holds else product(coefficient, parts)
+    return None if relative(coefficient * bare, target) > EXACT.holds else product(coefficient, parts)
 
 
-def solve_sum(
-    view: OutputView, target: Tensor, terms: Sequence[Expression], holds: float = EXACT.holds
-) -> tuple[Expression, float] | None:
+def solve_sum(view: OutputView, target: Tensor, terms: Sequence[Expression]) -> Expression | None:
     """Return offset + Σ a · term that equals the target [n], or None."""
     values = torch.stack([torch.ones_like(target), *(view.evaluate(one) for one in terms)])
     view.computed(len(values), values.numel(), values.numel() * len(values))
     weights = fit.solve(values, target, view.weights)
-    if weights is None:
-        return None
-    error = relative(weights @ values, target)
-    if error > holds:
+    if weights is None or relative(weights @ values, target) > EXACT.holds:
         return None
     # A number that changes nothing was solved for in vain.
     share = weights.abs() * values.abs().amax(1) / target.abs().max()
     solved = torch.where(share < EXACT.rounding, 0.0, weights)
     found = [recognised(one, EXACT.recognise) for one in solved.tolist()]
-    return weighted_sum(found[0], zip(found[1:], terms, strict=True)), error
+    return weighted_sum(found[0], zip(found[1:], terms, strict=True))
 
 
 def relative(given: Tensor, wanted: Tensor) -> float:

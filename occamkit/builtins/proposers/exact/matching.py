@@ -229,7 +229,7 @@ def _paired(table: TableSlice, rows: Directions) -> None:
 def _sum_of(table: TableSlice, image: Image, rows: Sequence[int]) -> Expression | None:
     terms = [table.library.tree(int(table.terms.source[row])) for row in rows]
     solved = solve_sum(table.view, image.target, terms)
-    return None if solved is None else image.back(table.view, solved[0])
+    return None if solved is None else image.back(table.view, solved)
 
 
 def _targets(table: TableSlice, links: Sequence[Link]) -> Iterator[tuple[Link, Tensor]]:

@@ -15,9 +15,9 @@ from occamkit.dimensions import simple_monomials
 from occamkit.graph import product
 
 Kind = tuple[int, int, bool]
-"""What is near is compared with others of its kind: the size of the expression, its power, whether it has a factor."""
+"""The size of an expression, its power, and whether it has a factor: what is near is compared with its kind."""
 Near = tuple[float, int, float]
-"""What is left of the rows, but for the target's own square; the number of an expression, and its factor."""
+"""What is left of the rows, but for the target's own square; an expression by number, and its factor."""
 
 
 def nearest(table: TableSlice, proposed: int) -> Found:
@@ -44,8 +44,7 @@ def _near(table: TableSlice, power: int, fronts: Sequence[Tensor]) -> Iterator[t
     library, target = table.library, table.view.target[table.view.pick]
     numbers = torch.nonzero(~library.constant[: table.count + 1]).squeeze(1)[1:]
     values = torch.pow(library.values.index_select(0, numbers), 1 / power)  # [e, P]
-    sizes = library.sizes(numbers)
-    squares = values.square()
+    sizes, squares = library.sizes(numbers), values.square()
     for place, front in enumerate(fronts):
         table.view.computed(EXACT.more, EXACT.few * numbers.numel(), 2 * values.numel())
         along, own = values @ (front * target), squares @ front.square()
@@ -55,7 +54,5 @@ def _near(table: TableSlice, power: int, fronts: Sequence[Tensor]) -> Iterator[t
             for size in range(1, library.size + 1):
                 here = torch.nonzero(sizes == size).squeeze(1)
                 least, best = left[here].topk(min(EXACT.images, here.numel()), largest=False)
-                best = here[best]
-                for near in zip(least.tolist(), numbers[best].tolist(), factors[best].tolist(), strict=True):
-                    if near[0] < 0:
-                        yield (size, power, fitted), near, place
+                near = zip(least.tolist(), numbers[here[best]].tolist(), factors[here[best]].tolist(), strict=True)
+                yield from (((size, power, fitted), one, place) for one in near if one[0] < 0)

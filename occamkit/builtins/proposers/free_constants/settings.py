@@ -20,9 +20,10 @@ class FreeConstantsSettings:
     formula has the shortest description. tries: of changes, for each formula of a batch. twice: how often two
     changes are made at once. rivals: of how many a parent is the shortest, or the nearest. remembered: parents
     whose numbers are at hand. seldom: what was fitted grows by this between one time that the best are shown and
-    the next. milestones: what was fitted before the first place from which the search can be taken up again, and
-    the growth until the next. exact: the part of the variance that is rounding. most_waves: frequencies that
-    are looked for along each input; waves_apart: how many are tried between those of k and of k + 1 waves on the rows.
+    the next. waits: what is fitted at most before a description that is shorter by `clearly` is shown.
+    milestones: what was fitted before the first place from which the search can be taken up again, and the growth
+    until the next. exact: the part of the variance that is rounding. most_waves: frequencies that are looked for
+    along each input; waves_apart: how many are tried between those of k and of k + 1 waves on the rows.
     patience, stale: fits, at least and for each until the last gain, before the end.
     """
 
@@ -51,6 +52,8 @@ class FreeConstantsSettings:
     most_waves: int = 3
     waves_apart: int = 4
     seldom: float = 2.0
+    waits: int = 6_000
+    clearly: float = 2.0
     milestones: tuple[int, float] = (10_000, 1.25)
 
 

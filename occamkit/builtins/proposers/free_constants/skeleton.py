@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from occamkit.builtins.proposers.free_constants.functions import UnaryFunction
-from occamkit.description import PRICES, power_cost, powers_cost
+from occamkit.description import PRICES, power_cost
 from occamkit.kernel import MOST_CONSTANTS, Offset, Op, Program, sum_of
 
 VARIABLE, POWER, FUNCTION = 0, 1, 2
@@ -188,13 +188,13 @@ class Grammar:
             if power == FREE:
                 return Coded((int(Op.LOAD_POWER), which * WIDTH + LOGARITHM), 1, 1 + PRICES.fitted)
             column = CENTRED if centred and power == 4 else COLUMN[power]
-            return Coded((int(Op.LOAD), which * WIDTH + column), 0, 1 + power_cost(Fraction(power, 4)))
+            return Coded((int(Op.LOAD), which * WIDTH + column), 0, 1 + _cost(power))
         offset, products = inside
         first_is_one = False
         if kind == POWER:
             first_is_one = offset == Offset.NONE
             last: tuple[int, ...] = (Op.RAISE_FREE, 0) if power == FREE else (Op.RAISE, power)
-            price = PRICES.fitted if power == FREE else power_cost(Fraction(power, 4))
+            price = PRICES.fitted if power == FREE else _cost(power)
         else:
             function = self.functions[which]
             first_is_one = function.op is Op.LOG and offset == Offset.NONE
@@ -217,8 +217,8 @@ class Grammar:
         if found is None:
             parts = [self.part(factor, False) for factor in product]
             code = parts[0].code + tuple(n for part in parts[1:] for n in (*part.code, *_MULTIPLY))
-            powers = [Fraction(one[2], 4) for one in product if one[0] == VARIABLE and one[2] != FREE]
-            twice = sum(map(power_cost, powers)) - powers_cost(powers)
+            powers = [abs(one[2]) for one in product if one[0] == VARIABLE and one[2] != FREE]
+            twice = sum(map(_cost, powers)) - sum(map(_cost, set(powers)))  # (v/c)² has one exponent
             found = Coded(code, sum(part.constants for part in parts), sum(part.cost for part in parts) - twice)
             self._products[product] = found
         return found
@@ -237,6 +237,12 @@ class Grammar:
 
 _MULTIPLY, _TERM = (int(Op.MULTIPLY), 0), (int(Op.TERM), 0)
 _BOUNDED = (Op.SIN, Op.COS, Op.TANH)
+
+
+@cache
+def _cost(power: int) -> float:
+    """Return what an exponent in quarters costs."""
+    return power_cost(Fraction(power, 4))
 
 
 def stored(formula: Sum) -> Sum:

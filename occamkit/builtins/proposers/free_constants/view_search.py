@@ -34,7 +34,8 @@ class ViewSearch:
         self._sources: tuple[Source, ...] = (self._plan, self._again, self._added, self._changed)
         self._shown: set[Sum] = set()
         self._pruned: set[Sum] = set()
-        self._next = self._batches = 0
+        self._since = self._batches = 0
+        self._last = math.inf
         self._planned_out = self.ended = False
 
     @property
@@ -69,9 +70,11 @@ class ViewSearch:
         if best is None:
             return
         exact = best.left < SETTINGS.exact and best.formula not in self._pruned
-        if self.race.fitted < self._next and not exact:
+        better = best.described < self._last - SETTINGS.clearly
+        due = self._since + min(self._since, SETTINGS.waits) if better else SETTINGS.seldom * self._since
+        if self.race.fitted < due and not exact:
             return
-        self._next = int(self.race.fitted * SETTINGS.seldom)
+        self._since, self._last = self.race.fitted, best.described
         for one in self.race.levels.ranked(SETTINGS.pruned):
             if one.formula not in self._pruned:
                 self._pruned.add(one.formula)
@@ -86,7 +89,7 @@ class ViewSearch:
         """Return where it stands, as plain values."""
         sources = [one.state() for one in self._sources]
         done = [[stored(one) for one in some] for some in (self._shown, self._pruned)]
-        counts = (self._next, self._batches, self._planned_out, self.ended)
+        counts = (self._since, self._last, self._batches, self._planned_out, self.ended)
         return {"race": self.race.state(), "sources": sources, "done": done, "counts": counts}
 
     def restore(self, state: State) -> None:
@@ -95,4 +98,4 @@ class ViewSearch:
         for one, stood in zip(self._sources, state["sources"], strict=True):
             one.restore(stood)
         self._shown, self._pruned = map(set, state["done"])
-        self._next, self._batches, self._planned_out, self.ended = state["counts"]
+        self._since, self._last, self._batches, self._planned_out, self.ended = state["counts"]
