@@ -3,8 +3,8 @@
     length = (n - k)/2 · log(mean square error) + price · cost + k/2 · log(n/k) + digits that cancel
 
 for n rows and k fitted numbers: what it takes to tell the rows one by one to somebody who fits the formula to those
-before. The first k tell the numbers alone; the i-th is foretold worse than it is fitted by a factor of 1 + k/i. The error
-is a part of the target's variance; below `NOTHING_LEFT` it is rounding, and nothing is gained any more.
+before. The first k tell the numbers alone; the i-th is foretold worse than it is fitted, by a factor of 1 + k/i. The
+error is a part of the target's variance; below `NOTHING_LEFT` it is rounding, and nothing is gained any more.
 """
 
 from __future__ import annotations
