@@ -153,7 +153,7 @@ def test_penalties_bind_what_is_chosen(make_pack: Callable[..., None]) -> None:
 REGULARIZED: list[tuple[str, dict[str, Any]]] = [
     ("activations", {}), ("constants", {}), ("near_trivia", {}), ("trivial_constants", {}), ("trivial_operations", {}),
     ("units", {}), ("robust:bounds", {"low": -2.0, "high": 0.5}), ("robust:monotone", {"input": "x"}),
-    ("robust:symmetry", {"input": "x", "kind": "even"}),
+    ("robust:symmetry", {"input": "x", "kind": "even"}), ("robust:extrapolation", {}),
 ]  # fmt: skip
 
 
@@ -181,6 +181,12 @@ def test_a_function_scores_the_same_as_a_tree(name: str, options: dict[str, Any]
             assert judge.tree(tree, 0).score == pytest.approx(score, rel=1e-6, abs=1e-6), tree.written()
             compared += 1
     assert compared
+
+
+def test_every_regularizer_is_held_to_that() -> None:
+    entries = Registry.load().entries("regularizers")
+    installed = {one.name if one.pack == "occamkit" else f"{one.pack}:{one.name}" for one in entries}
+    assert installed <= {name for name, _ in REGULARIZED}
 
 
 def test_a_killed_run_concludes_as_a_live_one(registry: Registry) -> None:
