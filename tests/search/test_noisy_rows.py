@@ -22,7 +22,9 @@ from occamkit.description import cost, length, power_cost
 from occamkit.fit import noise
 from occamkit.graph import Apply, Expression, Leaf, product, weighted_sum
 from occamkit.graph.number_units import units_of_constants
+from occamkit.search import search
 from occamkit.units import DIMENSIONLESS, Dim
+from tests.problems import problem
 
 LENGTH, TIME = Dim.of({"length": 1}), Dim.of({"time": 1})
 LEAVES = {"x": LENGTH, "t": TIME}
@@ -153,6 +155,18 @@ def test_a_function_costs_the_same_whoever_wrote_it(power: int, number: float) -
     assert cost(Apply(arithmetic["mul"], (ratio, x))) == cost(product(1.0, [(x, 2), (t, -1)]))
     assert cost(Apply(arithmetic["sub"], (Leaf("1", 1.0), ratio))) == cost(weighted_sum(1.0, [(-1.0, solved)]))
     assert cost(product(1.0, [(x, power), (t, -power)])) == cost(x) + cost(t) + power_cost(Fraction(power))
+
+
+def test_what_has_no_numbers_is_looked_up_though_rows_are_noisy(registry: Registry) -> None:
+    task = problem(
+        registry, "v/sqrt(1 - u**2)", data={"noise": 0.03}, proposers=[{"name": "enumerate"}], stop={"max_steps": 12},
+        inputs=[{"name": "u", "range": [0.1, 0.9]}, {"name": "v", "range": [1, 5]}],
+        search={"primitives": ["add", "sub", "mul", "div", "square", "sqrt", "exp"], "constants": [1]},
+    )  # fmt: skip
+    best = search(task).best[0]
+    assert best is not None
+    u, v = torch.linspace(0.1, 0.9, 20, dtype=torch.float64), torch.linspace(5, 1, 20, dtype=torch.float64)
+    torch.testing.assert_close(best.tree.evaluate({"u": u, "v": v}), v / torch.sqrt(1 - u**2))
 
 
 def test_two_numbers_that_are_one_are_told_as_one(tmp_path: Path) -> None:
