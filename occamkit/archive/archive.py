@@ -36,7 +36,8 @@ BY_LUCK = 6.0
 Of sixty tables of noise, by which it was set, the luckiest formula gained two."""
 NEAR_TIE = 1.0
 """By how much a description may be longer than the shortest for the formula to be as good: a Bayes factor of three."""
-MOST_TOUCHED = 16
+MOST_TOUCHED, TOUCHED_ROWS = 16, 8_000
+"""Formulas whose numbers are touched at the end, or rows that they are fitted to: of few rows there is time for all."""
 ODD_NUMBER = 4.0
 """What a number that means nothing costs in an exact formula, in the unit of one node."""
 
@@ -116,11 +117,10 @@ class Archive:
         for (_, told), one in self._described.values():
             left, (price, numbers) = self._left(one), words(one.tree)
             if not one.errors and 0 < numbers <= FEW_NUMBERS:
-                simple = (
-                    told + length(left, self.rows, 0.0) - length(left, self.rows, 0.0, numbers)
-                )  # if all were simple
-                rough.setdefault((price, round(told, 2)), (simple, one))  # others differ in last digits
-        for simple, one in sorted(rough.values(), key=lambda pair: pair[0])[:MOST_TOUCHED]:
+                spared = length(left, self.rows, 0.0, numbers) - length(left, self.rows, 0.0)  # if all are simple
+                rough.setdefault((price, round(told, 2)), (told - spared, one))  # others differ in last digits
+        most = max(MOST_TOUCHED, TOUCHED_ROWS // self.rows)
+        for simple, one in sorted(rough.values(), key=lambda pair: pair[0])[:most]:
             if simple > shortest + NEAR_TIE:
                 return
             touched = tidied(self.problem, one, self.output)
