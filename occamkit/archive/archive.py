@@ -36,8 +36,8 @@ BY_LUCK = 6.0
 Of sixty tables of noise, by which it was set, the luckiest formula gained two."""
 NEAR_TIE = 1.0
 """By how much a description may be longer than the shortest for the formula to be as good: a Bayes factor of three."""
-MOST_TOUCHED, TOUCHED_ROWS = 16, 8_000
-"""Formulas whose numbers are touched at the end, or rows that they are fitted to: of few rows there is time for all."""
+FEW_TOUCHED, MOST_TOUCHED, TOUCHED_ROWS = 16, 64, 8_000
+"""Formulas whose numbers are touched at the end, and rows that they are fitted to: few rows leave time for more."""
 ODD_NUMBER = 4.0
 """What a number that means nothing costs in an exact formula, in the unit of one node."""
 
@@ -62,8 +62,8 @@ def worse(problem: Problem, figures: Figures, candidate: Candidate) -> bool:
     return not traits.squares(problem.fitness) and figures.loss["train"] > most
 
 
-def _rounded(tree: Expression) -> Expression:
-    return tree.with_constants([float(f"{one:.8g}") for one in tree.fitted])
+def _rounded(tree: Expression, digits: int = 8) -> Expression:
+    return tree.with_constants([float(f"{one:.{digits}g}") for one in tree.fitted])
 
 
 class Archive:
@@ -113,13 +113,13 @@ class Archive:
         inexact, shortest = min((told for told, _ in self._described.values()), default=(False, 0.0))
         if not inexact:
             return
-        rough: dict[tuple[float, float], tuple[float, Candidate]] = {}
+        rough: dict[Expression, tuple[float, Candidate]] = {}
         for (_, told), one in self._described.values():
-            left, (price, numbers) = self._left(one), words(one.tree)
-            if not one.errors and 0 < numbers <= FEW_NUMBERS:
+            left, numbers = self._left(one), fitted_numbers(one.tree)
+            if not one.errors and 0 < numbers <= FEW_NUMBERS and math.isfinite(told):
                 spared = length(left, self.rows, 0.0, numbers) - length(left, self.rows, 0.0)  # if all are simple
-                rough.setdefault((price, round(told, 2)), (told - spared, one))  # others differ in last digits
-        most = max(MOST_TOUCHED, TOUCHED_ROWS // self.rows)
+                rough.setdefault(_rounded(one.tree, 3), (told - spared, one))  # others differ in last digits
+        most = min(MOST_TOUCHED, max(FEW_TOUCHED, TOUCHED_ROWS // self.rows))
         for simple, one in sorted(rough.values(), key=lambda pair: pair[0])[:most]:
             if simple > shortest + NEAR_TIE:
                 return

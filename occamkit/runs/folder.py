@@ -32,7 +32,7 @@ from occamkit.task.spec import CsvData, SequenceData, TaskSpec
 from occamkit.task.vocabulary import all_primitives
 from occamkit.train.film import Film
 
-FORMAT = 2
+FORMAT = 3
 """Version of the checkpoint file."""
 
 EVERY = 10.0

@@ -43,13 +43,11 @@ def to_itself() -> Iterator[None]:
 
     Each round of the garbage collector through what was there before would take a fifth of a second.
     """
-    threads, frozen = torch.get_num_threads(), gc.get_freeze_count()
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    if not frozen:  # else somebody has done so, and will undo it
-        gc.freeze()
+    gc.freeze()
     try:
         yield
     finally:
         torch.set_num_threads(threads)
-        if not frozen:
-            gc.unfreeze()
+        gc.unfreeze()

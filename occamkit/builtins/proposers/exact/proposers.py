@@ -83,8 +83,8 @@ class Enumerate(_Staged):
         if not deep:
             yield singles(table, table.view.links())
             yield sums(table, images(table.view, 1, EXACT.powers[:1]), alone=True)
-            if table.count > EXACT.sizes[1]:  # by then rows without noise have most often been explained
-                yield nearest(table, EXACT.more)
+            if table.count >= min(EXACT.sizes[1], self.most) and not table.view.discrete:
+                yield nearest(table, EXACT.more)  # rows without noise have most often been explained by then
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,7 @@ class Grammar:
         if found is None:
             parts = [self.part(factor, False) for factor in product]
             code = parts[0].code + tuple(n for part in parts[1:] for n in (*part.code, *_MULTIPLY))
-            powers = [abs(one[2]) for one in product if one[0] == VARIABLE and one[2] != FREE]
+            powers = [abs(one[2]) for one in product if one[2] not in (4, FREE)]
             twice = sum(map(_cost, powers)) - sum(map(_cost, set(powers)))  # (v/c)² has one exponent
             found = Coded(code, sum(part.constants for part in parts), sum(part.cost for part in parts) - twice)
             self._products[product] = found

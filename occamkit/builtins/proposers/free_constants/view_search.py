@@ -74,11 +74,12 @@ class ViewSearch:
         due = self._since + min(self._since, SETTINGS.waits) if better else SETTINGS.seldom * self._since
         if self.race.fitted < due and not exact:
             return
-        self._since, self._last = self.race.fitted, best.described
+        self._since = self.race.fitted
         for one in self.race.levels.ranked(SETTINGS.pruned):
             if one.formula not in self._pruned:
                 self._pruned.add(one.formula)
                 self._pruned.add(pruned(self.race, one).formula)
+        self._last = self.described
         fresh = [one for one in self.race.levels.ranked(SETTINGS.proposed) if one.formula not in self._shown]
         self._shown.update(one.formula for one in fresh)
         trees = [tree for one in fresh if (tree := self.writer.tree(one)) is not None]
