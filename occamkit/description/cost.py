@@ -24,8 +24,8 @@ class Prices:
 
     turning: a primitive that accepts plain numbers alone and both rises and falls (sine and the like), beyond its own
     complexity: these imitate other shapes most easily. An exponential or a logarithm is as ordinary as a power. half:
-    exponents of ±2 or ±1/2. doubled: what a whole exponent costs more than half of it; in books there are some fifteen
-    squares for each cube, and fewer of all others. broken, fitted: other fractions, and exponents that are fitted.
+    exponents of ±2 or ±1/2. doubled: what a whole exponent costs more than half of it; of whole powers in the sixty
+    Feynman equations 52 are squares, and five are higher. broken, fitted: other fractions, and exponents that are fitted.
     """
 
     turning: float = 2.0
