@@ -25,7 +25,7 @@ class Prices:
     turning: a primitive that accepts plain numbers alone and both rises and falls (sine and the like), beyond its own
     complexity: these imitate other shapes most easily. An exponential or a logarithm is as ordinary as a power. half:
     exponents of ±2 or ±1/2. doubled: what a whole exponent costs more than half of it; of whole powers in the sixty
-    Feynman equations 52 are squares, and five are higher. broken, fitted: other fractions, and exponents that are fitted.
+    Feynman equations 52 are squares, five are higher. broken, fitted: other fractions, and exponents that are fitted.
     """
 
     turning: float = 2.0
