@@ -5,6 +5,7 @@ figures    errors and shares of variance on every part of the rows
 archive    the best formula of each complexity and the shortest descriptions, for one output
 programs   the same for a task with a wrapper, whose outputs stand or fall together
 choose     which formula is the best
+luck       when a constant is the answer, since the best may be the luckiest of thousands
 outliers   tables with a wrong row: when it is better to name an exception
 relation   whether a relation says anything of the rows
 tidy       the last touch on fitted constants

@@ -9,12 +9,13 @@ from typing import Any
 
 from occamkit import traits
 from occamkit.archive.candidate import Candidate
-from occamkit.archive.choose import admissible, choose, gain_elsewhere
+from occamkit.archive.choose import admissible, choose
 from occamkit.archive.figures import PARTS, Figures, figures_of
+from occamkit.archive.luck import lucky
 from occamkit.archive.outliers import Outliers
 from occamkit.archive.relation import informative
 from occamkit.archive.tidy import tidy
-from occamkit.description import cost, fitted_numbers, length, odd_numbers, own_length, plain, wasted_digits, words
+from occamkit.description import exact_cost, fitted_numbers, length, own_length, plain, wasted_digits, words
 from occamkit.graph import Expression, flattened
 from occamkit.protocols import Kind, Primitive
 from occamkit.score import Judge
@@ -30,16 +31,10 @@ MOST_DESCRIBED = 100
 """Formulas whose descriptions are kept, so that the memory of a long run stays bounded."""
 FEW_NUMBERS = 6
 """Formulas of more numbers are touched at the end alone: it takes long, and hardly one of them is a simple number."""
-BY_LUCK = 6.0
-"""How much shorter than that of a constant the description of a formula must be, as a log likelihood.
-
-Of sixty tables of noise, by which it was set, the luckiest formula gained two."""
 NEAR_TIE = 1.0
 """By how much a description may be longer than the shortest for the formula to be as good: a Bayes factor of three."""
 FEW_TOUCHED, MOST_TOUCHED, TOUCHED_ROWS = 16, 64, 8_000
 """Formulas whose numbers are touched at the end, and rows that they are fitted to: few rows leave time for more."""
-ODD_NUMBER = 4.0
-"""What a number that means nothing costs in an exact formula, in the unit of one node."""
 
 
 def tidied(problem: Problem, candidate: Candidate, output: int) -> Candidate:
@@ -166,7 +161,7 @@ class Archive:
         """Return what formulas are ranked by: exact ones first, by cost, and then others by description length."""
         tree = candidate.tree
         if candidate.figures.exact:
-            return False, cost(tree) + ODD_NUMBER * odd_numbers(tree)
+            return False, exact_cost(tree)
         digits = wasted_digits(tree, self.judge.problem.named)
         return True, length(self._left(candidate), self.rows, *words(tree), digits)
 
@@ -200,7 +195,7 @@ class Archive:
             if shortest is not None and not shortest.exact:
                 shortest = min(self._tied(described), key=self._order)
             chosen = choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
-            self._best = chosen if chosen is not shortest else self._by_luck(shortest) or chosen
+            self._best = self._by_luck(chosen, shortest) or chosen
         return self._best
 
     def _order(self, one: Candidate) -> tuple[float, float, float]:
@@ -217,22 +212,16 @@ class Archive:
         described = admissible((one for _, one in self._described.values()), self._kept.values())
         return sorted(self._tied(described), key=lambda one: self._described[one.tree][0]) if described else []
 
-    def _by_luck(self, shortest: Candidate | None) -> Candidate | None:
-        """Return the constant, where no description is so short that it could not be the luckiest of thousands.
-
-        Nor may it be so short for the sake of a few rows.
-        """
-        if shortest is None or self._shortest is None or self._level is None or not self._shortest[0]:
+    def _by_luck(self, chosen: Candidate | None, shortest: Candidate | None) -> Candidate | None:
+        """Return the constant, where what was chosen may be the luckiest formula of thousands."""
+        if chosen is None or self._shortest is None or self._level is None:
             return None
-        told, level = self._level
-        if not admissible([level], self._kept.values()):
-            return None
-        if self._shortest[1] > told - BY_LUCK:
-            return level
-        if shortest.figures.of_values or shortest is level:
-            return None
-        needed = own_length(self.rows, *words(shortest.tree)) - own_length(self.rows, *words(level.tree)) + BY_LUCK
-        return level if gain_elsewhere(self.problem, self.output, shortest) < needed else None
+        if chosen is not shortest and not chosen.figures.exact:
+            return None  # it was not chosen by its description
+        level_told, level = self._level
+        told = self._length(chosen) if chosen.figures.exact else self._shortest
+        there = admissible([level], self._kept.values())
+        return level if there and lucky(self.problem, self.output, chosen, level, told, level_told) else None
 
     @property
     def good(self) -> bool:

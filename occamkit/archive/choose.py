@@ -5,8 +5,7 @@
 1. Of relations, the one with the highest score: 1 = 1 has no error.
 2. Of a table of few values, the program that is shortest with its exceptions; see `outliers`.
 3. The exact formula of least cost, odd numbers at a high price; of programs, the simplest exact one.
-4. A constant, where no description is clearly shorter than that of the constant, or for the sake of few rows alone:
-   there is no law in these rows.
+4. A constant, where what is best may be so by luck; see `luck`.
 5. The formula with the shortest description of itself and of what it leaves of the rows for training and choosing; of
    those that are nearly as short, the simplest.
 6. Under a fitness that does not rank by squares, as descriptions do: the simplest formula of the front that none fits
@@ -34,14 +33,12 @@ from occamkit.task.problem import Problem
 class ChoiceSettings:
     """enough_rows: with fewer rows for choosing, the rows for training help to choose.
 
-    loud: one row and this part of all are not enough for a formula to gain by. clearly: how many standard errors a
-    difference must be to count. most_worse: how many times as large an error may be at all, for where one row outweighs
-    the others chance explains everything. much_better: a loss below this part of another is much better. All were set
-    by hand, and not varied since.
+    clearly: how many standard errors a difference must be to count. most_worse: how many times as large an error may be
+    at all, for where one row outweighs the others chance explains everything. much_better: a loss below this part of
+    another is much better. All were set by hand, and not varied since.
     """
 
     enough_rows: int = 20
-    loud: float = 0.02
     clearly: float = 2.0
     most_worse: float = 1.5
     much_better: float = 0.8
@@ -89,8 +86,8 @@ def plainest(problem: Problem, front: Sequence[Candidate], output: int) -> Candi
     so what is hard for both does not blur the difference between them.
     """
     last = front[-1]
-    inputs, targets = _choosing_rows(problem)
-    columns = dict(zip((one.name for one in problem.dataset.variables), inputs, strict=True))
+    few = problem.dataset.valid.numel() < SETTINGS.enough_rows
+    columns, targets = problem.dataset.named("valid", *(("train",) if few else ()))
     best = _squares(last.tree, columns, targets[output])
     for candidate in front[:-1]:
         squares = _squares(candidate.tree, columns, targets[output])
@@ -101,32 +98,6 @@ def plainest(problem: Problem, front: Sequence[Candidate], output: int) -> Candi
         if near and bool(by_chance) and bool(squares.mean() <= SETTINGS.most_worse * best.mean()):
             return candidate
     return last
-
-
-def gain_elsewhere(problem: Problem, output: int, candidate: Candidate) -> float:
-    """Return what a formula gains on a constant by all rows but the few that speak loudest for it, as a log likelihood.
-
-    Where few rows hold most of the variance, a pole near them would explain everything.
-    """
-    parts = [problem.dataset.part(part) for part in ("train", "valid")]
-    inputs, targets = (torch.cat(rows, 1) for rows in zip(*parts, strict=True))
-    columns = dict(zip((one.name for one in problem.dataset.variables), inputs, strict=True))
-    target = targets[output]
-    squares = _squares(candidate.tree, columns, target)
-    loud = 1 + round(SETTINGS.loud * squares.numel())
-    others = ((target - target.mean()).square() - squares).argsort()[: squares.numel() - loud]
-    left = squares[others].mean() / target[others].var(correction=0)
-    return -float(left.log()) * others.numel() / 2
-
-
-def _choosing_rows(problem: Problem) -> tuple[Tensor, Tensor]:
-    """Return inputs and targets of the rows for choosing; with those for training if they are too few to tell."""
-    chosen = problem.dataset.part("valid")
-    if chosen[0].shape[1] >= SETTINGS.enough_rows:
-        return chosen
-    both = zip(chosen, problem.dataset.part("train"), strict=True)
-    inputs, targets = (torch.cat(pair, 1) for pair in both)
-    return inputs, targets
 
 
 def _squares(tree: Expression, columns: dict[str, Tensor], target: Tensor) -> Tensor:

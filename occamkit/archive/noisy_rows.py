@@ -59,8 +59,8 @@ def ties(archive: Archive, best: Candidate | None) -> tuple[Candidate, ...]:
 def _said(archive: Archive, candidate: Candidate) -> Tensor:
     """Return what a formula says of the rows for training, in declared units."""
     dataset = archive.problem.dataset
-    columns = dict(zip((one.name for one in dataset.variables), dataset.part("train")[0], strict=True))
-    values = candidate.tree.evaluate(columns).expand(dataset.part("train")[1].shape[1])
+    columns, targets = dataset.named("train")
+    values = candidate.tree.evaluate(columns).expand(targets.shape[1])
     return dataset.output_scale(archive.output).declared(values)
 
 

@@ -10,6 +10,9 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import torch
+from torch import Tensor
+
 from occamkit.archive.figures import PARTS
 from occamkit.description import BITS_PER_WORD, MOST_EXCEPTIONS
 from occamkit.graph import Product, Sum
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from occamkit.archive.candidate import Candidate
 
 MOST_VALUES = 16
-"""A column with more different values than this is not one of a table."""
+"""A column with more different values than this is not one of a table; nor is one of decimals that never come again."""
 STRICTNESS = 3.0
 """An exception costs so many times the bits that it takes to write down. Data are mostly right: a program that is
 exact is given up only for one that is much shorter."""
@@ -31,7 +34,7 @@ class Outliers:
     def __init__(self, problem: Problem) -> None:
         dataset = problem.dataset
         columns = [*dataset.inputs, *dataset.targets]
-        self.applies = all(column.unique().numel() <= MOST_VALUES for column in columns)
+        self.applies = all(map(_few_values, columns))
         rows = sum(getattr(dataset, part).numel() for part in PARTS if part != "test")
         values = max((column.unique().numel() for column in dataset.targets), default=1)
         self._most = int(MOST_EXCEPTIONS * rows)
@@ -57,3 +60,8 @@ class Outliers:
         nodes = [node for tree in trees for node in tree.nodes()]
         words = sum(one.own_complexity if isinstance(one, Product | Sum) else 1 for one in nodes)
         return BITS_PER_WORD * words + self._price * candidate.wrong
+
+
+def _few_values(column: Tensor) -> bool:
+    values = torch.unique(column)
+    return values.numel() <= MOST_VALUES and (values.numel() < column.numel() or bool((values == values.round()).all()))

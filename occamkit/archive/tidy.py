@@ -55,8 +55,7 @@ def tidy(
     """
     if not tree.fitted:
         return Tidied(tree, ())
-    inputs, targets = (torch.cat(rows, 1) for rows in zip(*map(problem.dataset.part, parts), strict=True))
-    columns = dict(zip((one.name for one in problem.dataset.variables), inputs, strict=True))
+    columns, targets = problem.dataset.named(*parts)
     weights = proportional(targets[output]) if of_values else None
     task = _Fitting(tree, columns, targets[output], torch.ones_like(targets[output]) if weights is None else weights)
     found = task.fitted(tree.fitted, structural(tree))

@@ -9,6 +9,7 @@ from occamkit.description.cost import (
     MOST_EXCEPTIONS,
     PRICES,
     cost,
+    exact_cost,
     fitted_numbers,
     function_cost,
     odd_numbers,
@@ -17,14 +18,17 @@ from occamkit.description.cost import (
     wasted_digits,
     words,
 )
-from occamkit.description.length import NOTHING_LEFT, length, own_length
+from occamkit.description.length import NOTHING_LEFT, PRICE, by_heart, length, own_length
 
 __all__ = [
     "BITS_PER_WORD",
     "MOST_EXCEPTIONS",
     "NOTHING_LEFT",
+    "PRICE",
     "PRICES",
+    "by_heart",
     "cost",
+    "exact_cost",
     "fitted_numbers",
     "function_cost",
     "length",

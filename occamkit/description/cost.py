@@ -26,6 +26,7 @@ class Prices:
     complexity: these imitate other shapes most easily. An exponential or a logarithm is as ordinary as a power. half:
     exponents of ±2 or ±1/2. doubled: what a whole exponent costs more than half of it; of whole powers in the sixty
     Feynman equations 52 are squares, five are higher. broken, fitted: other fractions, and exponents that are fitted.
+    odd: a number that means nothing, where nothing is left of the rows by which it could be known less well.
     """
 
     turning: float = 2.0
@@ -33,6 +34,7 @@ class Prices:
     doubled: float = 1.5
     broken: float = 2.5
     fitted: float = 2.0
+    odd: float = 4.0
 
 
 PRICES = Prices()
@@ -86,6 +88,11 @@ def fitted_numbers(tree: Expression) -> int:
 def odd_numbers(tree: Expression) -> int:
     """Return how many numbers of a formula are no small fractions, nor such times a power of π."""
     return sum(not simple(value) for value in tree.fitted)
+
+
+def exact_cost(tree: Expression) -> float:
+    """Return what a formula costs that leaves nothing of the rows, the digits of odd numbers included."""
+    return cost(tree) + PRICES.odd * odd_numbers(tree)
 
 
 def plain(tree: Expression) -> bool:

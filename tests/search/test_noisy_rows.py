@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from occamkit import Registry
 from occamkit.builtins.arithmetic import PRIMITIVES as ARITHMETIC
 from occamkit.cli.main import cli
-from occamkit.description import cost, length, power_cost
+from occamkit.description import PRICE, PRICES, by_heart, cost, length, power_cost
 from occamkit.fit import noise
 from occamkit.graph import Apply, Expression, Leaf, product, weighted_sum
 from occamkit.graph.number_units import units_of_constants
@@ -98,6 +98,29 @@ def test_what_is_as_good_is_told_and_the_simplest_is_the_best(tmp_path: Path) ->
     assert "as good, or nearly: y = " in shown
     texts = [found["best"]["expression"], *(one["expression"] for one in found["ties"])]
     assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("seed", [6, 11])
+def test_bits_are_not_learnt_by_heart(seed: int, tmp_path: Path) -> None:
+    """With three numbers, eight bits can be met exactly by something like 1/(1 + exp(1834 - 332*a))."""
+    draw = np.random.default_rng(seed)
+    a, b = draw.uniform(0, 10, (2, 8))
+    shown, found = fitted({"a": a, "b": b, "y": draw.integers(0, 2, 8)}, tmp_path, steps=4)
+    assert "no formula found" in shown
+    assert found["best"]["inputs"] == []
+
+
+def test_a_law_that_says_more_than_its_rows_is_found_in_few_values(tmp_path: Path) -> None:
+    at = np.linspace(0, 9.5, 20)
+    _, found = fitted({"x": at, "y": 3.5 * np.abs(at - 4.5)}, tmp_path, "--primitives", "arithmetic,abs", steps=4)
+    assert found["best"]["r2"]["train"] == pytest.approx(1, abs=1e-12)
+    assert found["best"]["inputs"] == ["x"]
+
+
+def test_what_is_told_by_heart_takes_a_word_for_each_value_and_a_choice_for_each_row() -> None:
+    bits = torch.tensor([0.0, 1.0, 1.0, 0.0])
+    assert by_heart(bits) == pytest.approx(PRICE * 2 + 4 * math.log(2))
+    assert by_heart(torch.tensor([0.1, 2.7])) == pytest.approx(PRICE * PRICES.odd * 2 + 2 * math.log(2))
 
 
 def test_the_units_of_numbers_are_said(tmp_path: Path) -> None:

@@ -59,6 +59,11 @@ class Dataset:
         index: Tensor = getattr(self, name)
         return self.inputs.index_select(1, index), self.targets.index_select(1, index)
 
+    def named(self, *parts: Part) -> tuple[dict[str, Tensor], Tensor]:
+        """Return the inputs of some parts by their names, each [m], and the targets [v, m]."""
+        inputs, targets = (torch.cat(rows, 1) for rows in zip(*map(self.part, parts), strict=True))
+        return dict(zip((one.name for one in self.variables), inputs, strict=True)), targets
+
     def output_scale(self, output: int) -> Scale:
         """Return the scale of an output; the relation of an implicit task is a plain number."""
         place = len(self.variables) + output

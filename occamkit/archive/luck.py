@@ -1,0 +1,51 @@
+"""Whether a formula is good by luck: thousands are tried, and on rows without a law one of them is the luckiest.
+
+Then a constant is the answer: no formula was found.
+"""
+
+from __future__ import annotations
+
+from occamkit.archive.candidate import Candidate
+from occamkit.description import PRICE, by_heart, odd_numbers, own_length, words
+from occamkit.task.problem import Problem
+
+BY_LUCK = 6.0
+"""How much shorter than that of a constant the description of a formula must be, as a log likelihood.
+
+Of sixty tables of noise, by which it was set, the luckiest formula gained two."""
+LOUD = 0.02
+"""One row and this part of all are not enough for a formula to gain by."""
+
+
+def lucky(
+    problem: Problem, output: int, best: Candidate, level: Candidate, told: tuple[bool, float], level_told: float
+) -> bool:
+    """Whether the best is hardly better than a constant, for the sake of few rows alone, or learnt by heart.
+
+    told: how it is ranked: whether it is inexact, and the length of its description, or its cost if it is exact.
+    """
+    inexact, length = told
+    target = problem.dataset.named("train", "valid")[1][output]
+    if not inexact:
+        # Whatever is given as many numbers as a target of few values has rows is exact.
+        return odd_numbers(best.tree) > 0 and PRICE * length > by_heart(target) - BY_LUCK
+    if length > level_told - BY_LUCK:
+        return True
+    if best.figures.of_values or best is level:
+        return False
+    own, constant = (own_length(target.numel(), *words(one.tree)) for one in (best, level))
+    return _gain_elsewhere(problem, output, best) < own - constant + BY_LUCK
+
+
+def _gain_elsewhere(problem: Problem, output: int, candidate: Candidate) -> float:
+    """Return what a formula gains on a constant by all rows but the few that speak loudest for it, as a log likelihood.
+
+    Where few rows hold most of the variance, a pole near them would explain everything.
+    """
+    columns, targets = problem.dataset.named("train", "valid")
+    target = targets[output]
+    squares = (candidate.tree.evaluate(columns).expand_as(target) - target).square()
+    loud = 1 + round(LOUD * squares.numel())
+    others = ((target - target.mean()).square() - squares).argsort()[: squares.numel() - loud]
+    left = squares[others].mean() / target[others].var(correction=0)
+    return -float(left.log()) * others.numel() / 2
