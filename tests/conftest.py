@@ -12,13 +12,16 @@ import pytest
 import torch
 from click.testing import CliRunner, Result
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from occamkit import Registry
 from occamkit.cli.main import cli
 from occamkit.cli.output import report_error
 from occamkit.errors import OccamkitError
 
+# As a run has it: a second thread of linear algebra waits for a core that the other worker has.
 torch.set_num_threads(1)
+threadpool_limits(1)
 
 # Deadlines measure the machine; equal seeds make a failure in CI the same failure everywhere.
 settings.register_profile("occamkit", deadline=None, derandomize=True)

@@ -5,8 +5,11 @@ Then a constant is the answer: no formula was found.
 
 from __future__ import annotations
 
+import torch
+from torch import Tensor
+
 from occamkit.archive.candidate import Candidate
-from occamkit.description import PRICE, by_heart, odd_numbers, own_length, words
+from occamkit.description import PRICE, by_heart, fitted_numbers, odd_numbers, own_length, words
 from occamkit.task.problem import Problem
 
 BY_LUCK = 6.0
@@ -15,6 +18,8 @@ BY_LUCK = 6.0
 Of sixty tables of noise, by which it was set, the luckiest formula gained two."""
 LOUD = 0.02
 """One row and this part of all are not enough for a formula to gain by."""
+NOTHING = 1e-3
+"""A row whose error is below this part of the distance between two values of the target is told."""
 
 
 def lucky(
@@ -27,24 +32,36 @@ def lucky(
     inexact, length = told
     target = problem.dataset.named("train", "valid")[1][output]
     if not inexact:
-        # Whatever is given as many numbers as a target of few values has rows is exact.
-        return odd_numbers(best.tree) > 0 and PRICE * length > by_heart(target) - BY_LUCK
-    if length > level_told - BY_LUCK:
+        # Whatever is given as many numbers as a target of few values has rows is exact; numbers that mean nothing
+        # are doubted more.
+        spare = BY_LUCK * bool(odd_numbers(best.tree))
+        return fitted_numbers(best.tree) > 0 and PRICE * length > by_heart(target) - spare
+    squares = _squares(problem, output, best)
+    own, constant = (own_length(target.numel(), *words(one.tree)) for one in (best, level))
+    if length > level_told - BY_LUCK or (_told(squares, target) and own > by_heart(target) - BY_LUCK):
         return True
     if best.figures.of_values or best is level:
         return False
-    own, constant = (own_length(target.numel(), *words(one.tree)) for one in (best, level))
-    return _gain_elsewhere(problem, output, best) < own - constant + BY_LUCK
+    return _gain_elsewhere(squares, target) < own - constant + BY_LUCK
 
 
-def _gain_elsewhere(problem: Problem, output: int, candidate: Candidate) -> float:
+def _squares(problem: Problem, output: int, candidate: Candidate) -> Tensor:
+    """Return the square of the error of every row [n]."""
+    columns, targets = problem.dataset.named("train", "valid")
+    return (candidate.tree.evaluate(columns).expand_as(targets[output]) - targets[output]).square()
+
+
+def _told(squares: Tensor, target: Tensor) -> bool:
+    """Whether every row is told by its square [n]: what is left is nothing beside how far apart two values are."""
+    apart = torch.unique(target).diff()
+    return bool(apart.numel()) and float(squares.max()) < float(NOTHING * apart.min()) ** 2
+
+
+def _gain_elsewhere(squares: Tensor, target: Tensor) -> float:
     """Return what a formula gains on a constant by all rows but the few that speak loudest for it, as a log likelihood.
 
     Where few rows hold most of the variance, a pole near them would explain everything.
     """
-    columns, targets = problem.dataset.named("train", "valid")
-    target = targets[output]
-    squares = (candidate.tree.evaluate(columns).expand_as(target) - target).square()
     loud = 1 + round(LOUD * squares.numel())
     others = ((target - target.mean()).square() - squares).argsort()[: squares.numel() - loud]
     left = squares[others].mean() / target[others].var(correction=0)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 import torch
+from threadpoolctl import threadpool_limits
 
 
 @contextmanager
@@ -41,13 +42,15 @@ def interrupts() -> Iterator[Callable[[], bool]]:
 def to_itself() -> Iterator[None]:
     """Give the process to a run: for many small operations a second thread costs more in waiting than it brings.
 
-    Each round of the garbage collector through what was there before would take a fifth of a second.
+    That holds for numpy's linear algebra too, which on a busy machine took a fifth of the first second. Each round of
+    the garbage collector through what was there before would take as long.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     gc.freeze()
     try:
-        yield
+        with threadpool_limits(1):
+            yield
     finally:
         torch.set_num_threads(threads)
         gc.unfreeze()

@@ -83,10 +83,13 @@ class FormulaPlan:
         yield from ((Offset.ONE, (pair,)) for pair in self._pairs())
         bare = self._bare()
         yield from ((Offset.NONE, ((*self._free(), factor),)) for factor in bare)
+        two = self._two()
+        yield from ((Offset.NONE, ((*self._free(), factor),)) for factor in two if not self._calls(factor))
         yield from islice(self._both(bare), MOST_PAIRS)
         yield from map(_lone_term, cross)
         yield from self._beside(self._monomials, known)
-        two = self._two()
+        pairs = combinations_with_replacement(bare, 2)
+        yield from islice(((Offset.NONE, ((*self._free(), *pair),)) for pair in pairs), MOST_PAIRS)
         yield from map(_lone_term, (factor for factor in two if not self._calls(factor)))
         short = [(factor,) for factor in self._monomials if factor[2] in (4, -4, 8, -8)]
         lines = [raised((Offset.ONE, (product,)), 4) for product in (*short, *self._pairs(), *self._pairs(-4))]
