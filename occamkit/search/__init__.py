@@ -7,7 +7,7 @@
     conclude   what a run has come to: the same for a live, a killed and a resumed one
     simple     the mean and the best line, where nothing was found
     trace      the events of a run as lines of a file
-    interrupt  Ctrl-C between turns, and one thread
+    process    what a run has to itself: Ctrl-C between turns, one thread
 
 This room knows no primitive and no proposer by name.
 """

@@ -20,7 +20,7 @@ from occamkit.protocols import Kind
 from occamkit.score import Judge
 from occamkit.search.conclude import Counts, Outcome, conclude, primitives_of, restored_archives
 from occamkit.search.events import Ended, Failed, Improved, Observer, Stepped, TurnBegan, TurnEnded
-from occamkit.search.interrupt import interrupts, to_itself
+from occamkit.search.process import interrupts, to_itself
 from occamkit.search.proposal import Known, Milestone, Proposal, SearchBudget, State
 from occamkit.search.worker import Worker
 from occamkit.task import vocabulary

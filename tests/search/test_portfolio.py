@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import occamkit
 from occamkit import Apply, Leaf, Product, Registry, Sum
@@ -43,6 +44,18 @@ def test_equal_seeds_give_equal_results(registry: Registry) -> None:
     first, second = ([front.tree.written() for front in one.fronts[0]] for one in found)
     assert first == second
     assert first
+
+
+def test_a_run_takes_one_thread_and_gives_the_others_back(registry: Registry) -> None:
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info()}
+
+    during = []
+    with threadpool_limits(2):
+        search(problem(registry, "3*x**2"), [lambda event: during.append(threads())])
+        assert during
+        assert all(found == {1} for found in during)
+        assert 2 in threads()
 
 
 def test_a_task_chooses_its_proposers(registry: Registry) -> None:

@@ -87,6 +87,7 @@ class FormulaPlan:
         yield from ((Offset.NONE, ((*self._free(), factor),)) for factor in two if not self._calls(factor))
         yield from islice(self._both(bare), MOST_PAIRS)
         yield from map(_lone_term, cross)
+        yield from (one for one in self._apart() if not any(map(self._calls, one[1][0])))
         yield from self._beside(self._monomials, known)
         pairs = combinations_with_replacement(bare, 2)
         yield from islice(((Offset.NONE, ((*self._free(), *pair),)) for pair in pairs), MOST_PAIRS)
@@ -178,6 +179,20 @@ class FormulaPlan:
                 both = ((variable(i, power),), (variable(j, power),))
                 found += [wrap((offset, both)) for wrap in self._wraps for offset in (Offset.ONE, Offset.NONE)]
         return found
+
+    def _apart(self) -> Items:
+        """Yield functions of how far two inputs are apart, as a part of a third: alone, over it, times powers of all."""
+        for i, j in combinations(self._grammar.inputs, 2):
+            both: Sum = (Offset.NONE, ((variable(i),), (variable(j),)))
+            for k in (one for one in self._grammar.inputs if one not in (i, j) and self._grammar.may(one, -4)):
+                for power, scale in ((4, -4), (4, 4), (8, -8), (8, 8)):
+                    inside = (raised(both, power), variable(k, scale))
+                    made = [wrap((Offset.ONE, (inside,))) for wrap in self._wraps]
+                    steps = [raised(_lone_term(one), -4) for one in made if self._is(one, Op.EXP)]
+                    for factor in (*made, *steps):
+                        yield _lone_term(factor)
+                        yield Offset.NONE, ((variable(k, -4), factor),)
+                        yield Offset.NONE, ((*self._free(), factor),)
 
     def _bare(self) -> list[Factor]:
         """Return functions of one input; of its inverse and of it and its square those that saturate or peak."""
