@@ -181,7 +181,7 @@ class FormulaPlan:
         return found
 
     def _apart(self) -> Items:
-        """Yield functions of how far two inputs are apart, as a part of a third: alone, over it, times powers of all."""
+        """Yield functions of how far two inputs are apart, as a part of a third; over that, and times powers."""
         for i, j in combinations(self._grammar.inputs, 2):
             both: Sum = (Offset.NONE, ((variable(i),), (variable(j),)))
             for k in (one for one in self._grammar.inputs if one not in (i, j) and self._grammar.may(one, -4)):
