@@ -38,8 +38,13 @@ def search(problem: Problem, observers: Iterable[Observer] = (), state: State | 
     An interrupt (Ctrl-C) ends the run after the turn in progress, with what it has. observers: hear every event.
     state: of a run that is to go on.
     """
-    with to_itself(), interrupts() as interrupted:
-        run = Run(problem, tuple(observers), interrupted)
+    with to_itself():
+        return _searched(problem, tuple(observers), state)
+
+
+def _searched(problem: Problem, observers: tuple[Observer, ...], state: State | None) -> Outcome:
+    with interrupts() as interrupted:
+        run = Run(problem, observers, interrupted)
         if state is not None:
             run.restore(state)
         while run.stop is None:

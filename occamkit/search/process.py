@@ -53,4 +53,5 @@ def to_itself() -> Iterator[None]:
             yield
     finally:
         torch.set_num_threads(threads)
+        gc.collect()  # what the run leaves, and that alone: or one run after another would fill the memory
         gc.unfreeze()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ import occamkit
 from occamkit import Apply, Leaf, Product, Registry, Sum
 from occamkit.description import cost
 from occamkit.errors import PackError, TaskError
-from occamkit.search import SearchBudget, search
+from occamkit.search import Run, SearchBudget, search
 from occamkit.task.prepared import PreparedTask
 from occamkit.train import Trainer
 from occamkit.train.teach import edges_of, teach
@@ -56,6 +57,13 @@ def test_a_run_takes_one_thread_and_gives_the_others_back(registry: Registry) ->
         assert during
         assert all(found == {1} for found in during)
         assert 2 in threads()
+
+
+def test_a_run_leaves_nothing_behind(registry: Registry) -> None:
+    before = sum(type(one) is Run for one in gc.get_objects())
+    outcome = search(problem(registry, "3*x**2", inputs=[{"name": "x", "range": [1, 5]}]))
+    assert outcome.best
+    assert sum(type(one) is Run for one in gc.get_objects()) <= before
 
 
 def test_a_task_chooses_its_proposers(registry: Registry) -> None:
