@@ -22,16 +22,20 @@ class Measured:
     error: float | None
 
 
-def measured(usable: Usable, columns: Mapping[str, Tensor], target: Tensor) -> tuple[Measured, ...]:
+def measured(
+    usable: Usable, columns: Mapping[str, Tensor], target: Tensor, weights: Tensor | None = None
+) -> tuple[Measured, ...]:
     """Return the decimal numbers of a formula with their standard errors.
 
-    The errors are those of linearised least squares on the rows given; see `occamkit.fit.standard_errors`.
+    The errors are those of linearised least squares on the rows given; see `occamkit.fit.standard_errors`. weights:
+    factors of the errors of rows [n].
     """
     numbers = list(_decimals(usable.tree))
     if not numbers:
         return ()
-    left = float((usable.predict(columns) - target).square().sum())
-    slopes = torch.stack([_slope(usable, columns, place) for place in range(len(numbers))])
+    factors = torch.ones_like(target) if weights is None else weights
+    left = float((factors * (usable.predict(columns) - target)).square().sum())
+    slopes = torch.stack([factors * _slope(usable, columns, place) for place in range(len(numbers))])
     found: list[float | None] = [None] * len(numbers)
     determined = target.numel() > len(numbers) and bool(torch.isfinite(slopes).all())
     if determined and int(torch.linalg.matrix_rank(slopes)) == len(numbers):

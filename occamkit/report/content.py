@@ -13,6 +13,7 @@ from occamkit._version import __version__
 from occamkit.archive import PARTS
 from occamkit.errors import FormulaError
 from occamkit.export import Usable
+from occamkit.fit import proportional
 from occamkit.network import Layout
 from occamkit.packs.registry import Registry
 from occamkit.report.constants import Measured, measured
@@ -145,7 +146,7 @@ def _constants(problem: Problem, usable: Usable, found: Found, output: int) -> t
         more, besides = _declared(problem, "valid", output)
         columns = {name: torch.cat([column, more[name]]) for name, column in columns.items()}
         target = torch.cat([target, besides])
-    return measured(usable, columns, target)
+    return measured(usable, columns, target, proportional(target) if found.relative else None)
 
 
 def _rows(problem: Problem, usable: Usable, output: int) -> list[ShownRows]:

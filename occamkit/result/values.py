@@ -24,7 +24,7 @@ class Found:
     inputs and values are bits. inputs: the columns that it reads; none of a constant,
     which is what is left where no formula was found. units: of fitted constants that carry one, in base units.
     refitted: whether its numbers were fitted once more to training and validation rows together; mse and r2 of these
-    rows are those before, with rows held back.
+    rows are those before, with rows held back. relative: whether errors were taken for parts of the values.
     """
 
     expression: str
@@ -49,6 +49,7 @@ class Found:
     inputs: list[str] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=dict)
     refitted: bool = False
+    relative: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,14 +133,16 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return the document of `result.json`; a number that is not finite becomes null.
 
-        `program`, `logic`, `units`, `refitted`, `disagrees`, `doubt` and `ties` are there where they say something.
+        `program`, `logic`, `units`, `refitted`, `relative`, `disagrees`, `doubt` and `ties` are there where they say
+        something.
         """
         document: dict[str, Any] = _jsonable(dataclasses.asdict(self))
         for output in document["outputs"]:
             instead = output["doubt"] and output["doubt"]["instead"]
             found = (output["best"], output["likeliest"], instead, *output["front"], *output["ties"])
             extras = [(document, "program"), *((output, key) for key in ("disagrees", "doubt", "ties"))]
-            extras += [(one, key) for one in found if one is not None for key in ("logic", "units", "refitted")]
+            optional = ("logic", "units", "refitted", "relative")
+            extras += [(one, key) for one in found if one is not None for key in optional]
             for part, key in extras:
                 if not part.get(key, True):
                     del part[key]

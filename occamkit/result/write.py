@@ -121,6 +121,7 @@ def _found(
             inputs=list(tree.inputs),
             units=_units(problem, tree, output),
             refitted=candidate.refitted,
+            relative=candidate.figures.of_values,
         )
     return shown[key]
 

@@ -48,6 +48,7 @@ def test_errors_that_are_parts_of_values_do_not_let_large_rows_decide(tmp_path: 
     size = np.geomspace(1e-3, 1e5, 24)
     _, found = fitted({"x": size, "y": 70 * size**0.75 * np.exp(0.05 * draw.normal(size=24))}, tmp_path)
     assert found["best"]["expression"].endswith("*x**(3/4)")
+    assert found["best"]["relative"] is True
     assert float(found["best"]["expression"].partition("*")[0]) == pytest.approx(70, rel=0.05)
 
 
