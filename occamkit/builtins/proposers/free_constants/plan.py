@@ -24,7 +24,7 @@ from occamkit.kernel import Offset, Op
 OUTER = (-4, FREE, 2, 8, -8, -2)
 """Powers of a sum, in quarters."""
 MOST_PAIRS = 3_000
-"""Products and sums of two functions that come before all else; the later parts of the plan have them too."""
+"""Formulas of two functions, or of three inputs, that come early: of many inputs there are more than there is time."""
 MOST_DRAWN = 300_000
 """Formulas that are drawn from the later parts of the plan, which may have millions."""
 
@@ -87,7 +87,7 @@ class FormulaPlan:
         yield from ((Offset.NONE, ((*self._free(), factor),)) for factor in two if not self._calls(factor))
         yield from islice(self._both(bare), MOST_PAIRS)
         yield from map(_lone_term, cross)
-        yield from (one for one in self._apart() if not any(map(self._calls, one[1][0])))
+        yield from islice((one for one in self._apart() if not any(map(self._calls, one[1][0]))), MOST_PAIRS)
         yield from self._beside(self._monomials, known)
         pairs = combinations_with_replacement(bare, 2)
         yield from islice(((Offset.NONE, ((*self._free(), *pair),)) for pair in pairs), MOST_PAIRS)
