@@ -15,6 +15,7 @@ from occamkit.archive.luck import lucky
 from occamkit.archive.outliers import Outliers
 from occamkit.archive.relation import informative
 from occamkit.archive.tidy import tidy
+from occamkit.archive.trajectory import Trajectory
 from occamkit.description import exact_cost, fitted_numbers, length, own_length, plain, wasted_digits, words
 from occamkit.graph import Expression, flattened
 from occamkit.protocols import Kind, Primitive
@@ -67,6 +68,7 @@ class Archive:
     def __init__(self, problem: Problem, judge: Judge, output: int) -> None:
         self.problem, self.judge, self.output = problem, judge, output
         self.outliers = Outliers(problem)
+        self._trajectory = Trajectory(problem, output)
         self._sizes = {part: problem.dataset.part(part)[1].shape[1] for part in PARTS[:2]}
         self.rows = sum(self._sizes.values())
         self._kept: dict[int, Candidate] = {}
@@ -194,6 +196,7 @@ class Archive:
             self._shortest = None if shortest is None else self._described[shortest.tree][0]
             if shortest is not None and not shortest.exact:
                 shortest = min(self._tied(described), key=self._order)
+                shortest = self._trajectory.plainer(shortest, [*described, *kept]) or shortest
             chosen = choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
             self._best = self._by_luck(chosen, shortest) or chosen
         return self._best

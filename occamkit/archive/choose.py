@@ -7,7 +7,7 @@
 3. The exact formula of least cost, odd numbers at a high price; of programs, the simplest exact one.
 4. A constant, where what is best may be so by luck; see `luck`.
 5. The formula with the shortest description of itself and of what it leaves of the rows for training and choosing; of
-   those that are nearly as short, the simplest.
+   those that are nearly as short, the simplest; and a plainer one where rows follow one another, see `trajectory`.
 6. Under a fitness that does not rank by squares, as descriptions do: the simplest formula of the front that none fits
    clearly better, where it is much better by that fitness.
 """

@@ -42,12 +42,17 @@ def _repeats(target: Tensor) -> bool:
     return rows >= _FEWEST_ROWS and len(counts) > 1 and int(counts.max()) >= _COMMON * rows
 
 
+def _bits(values: Tensor) -> bool:
+    return bool(((values == 0) | (values == 1)).all())
+
+
 @dataclass(frozen=True)
 class Gaussian:
     """Sum over points of the normal density of the error (the paper's K; Training, "Loss Function").
 
     sigma: the width of the density; absent, `part` of the target's standard deviation, with the density then taken in
-    units of that deviation. part: a tenth, but all of it for a function whose target has few values.
+    units of that deviation. part: a tenth, but all of it for a function whose target has few
+    values, which is no table of bits.
     """
 
     name: ClassVar[str] = "gaussian"
@@ -56,8 +61,9 @@ class Gaussian:
     part: Width | None = None
 
     def prepare(self, problem: Problem) -> Gaussian:
-        """Suit a target that repeats its values."""
-        wide = problem.kind is Kind.FUNCTION and any(map(_repeats, problem.targets("train")))
+        """Suit a target that repeats its values, but for tables of bits, where a row is met or missed."""
+        table = _bits(problem.dataset.inputs) and _bits(problem.dataset.targets)
+        wide = problem.kind is Kind.FUNCTION and not table and any(map(_repeats, problem.targets("train")))
         return replace(self, part=_WIDE) if wide and self.sigma is None and self.part is None else self
 
     def score(self, predicted: Tensor, target: Tensor) -> Tensor:

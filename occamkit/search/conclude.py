@@ -29,8 +29,8 @@ class Counts:
     unique_functions: int = 0
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Counts):
     """What a run found: for each output the best, what is held likeliest at the end, and the front.
 
     best is None for an output for which no defined function was found, likeliest where nobody draws functions.
@@ -39,11 +39,6 @@ class Outcome:
     """
 
     stop: str
-    seconds: float
-    steps: int
-    restarts: int
-    functions: int
-    unique_functions: int
     best: tuple[Candidate | None, ...]
     likeliest: tuple[Candidate | None, ...]
     fronts: tuple[tuple[Candidate, ...], ...]

@@ -204,3 +204,17 @@ def test_two_numbers_that_are_one_are_told_as_one(tmp_path: Path) -> None:
         1.0,
         pytest.approx(11.7, rel=0.02),
     ]
+
+
+def test_what_slopes_between_rows_miss_is_no_law(tmp_path: Path) -> None:
+    """A damped pendulum whose speed and acceleration are differences of its angles, 0.3 % off and smoothly so."""
+    time = np.linspace(0, 12, 400)
+    angle = np.exp(-0.11 * time) * np.cos(2.3 * time)  # angle'' = -0.22 angle' - (2.3² + 0.11²) angle
+    speed = np.gradient(angle, time)
+    columns = {"angle": angle, "speed": speed, "y": np.gradient(speed, time)}
+    _, found = fitted({name: values[3:-3] for name, values in columns.items()}, tmp_path, steps=40)
+    terms = dict(reversed(term.split("*")) for term in found["best"]["expression"].replace("- ", "-").split(" "))
+    assert {name: float(number) for name, number in terms.items()} == {
+        "angle": pytest.approx(-(2.3**2) - 0.11**2, rel=0.01),
+        "speed": pytest.approx(-0.22, rel=0.02),
+    }
