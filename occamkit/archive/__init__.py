@@ -7,6 +7,7 @@ programs   the same for a task with a wrapper, whose outputs stand or fall toget
 choose     which formula is the best
 luck       when a constant is the answer, since the best may be the luckiest of thousands
 outliers   tables with a wrong row: when it is better to name an exception
+foretold   what foretells rows, held against what fits them
 trajectory rows that follow one another, and what they cannot tell
 relation   whether a relation says anything of the rows
 tidy       the last touch on fitted constants

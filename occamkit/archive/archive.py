@@ -11,7 +11,8 @@ from occamkit import traits
 from occamkit.archive.candidate import Candidate
 from occamkit.archive.choose import admissible, choose
 from occamkit.archive.figures import PARTS, Figures, figures_of
-from occamkit.archive.luck import lucky
+from occamkit.archive.foretold import Foretold
+from occamkit.archive.luck import unless_lucky
 from occamkit.archive.outliers import Outliers
 from occamkit.archive.relation import informative
 from occamkit.archive.tidy import tidy
@@ -68,7 +69,7 @@ class Archive:
     def __init__(self, problem: Problem, judge: Judge, output: int) -> None:
         self.problem, self.judge, self.output = problem, judge, output
         self.outliers = Outliers(problem)
-        self._trajectory = Trajectory(problem, output)
+        self._trajectory, self._foretold = Trajectory(problem, output), Foretold(problem, output)
         self._sizes = {part: problem.dataset.part(part)[1].shape[1] for part in PARTS[:2]}
         self.rows = sum(self._sizes.values())
         self._kept: dict[int, Candidate] = {}
@@ -88,18 +89,21 @@ class Archive:
         near = figures.relative["train"] < PROMISING and not figures.exact and fitted_numbers(tree) <= FEW_NUMBERS
         return tidied(self.problem, made, self.output) if near else made
 
-    def offer(self, tree: Expression, proposer: str, log_q: float = -math.inf) -> Candidate | None:
+    def offer(
+        self, tree: Expression, proposer: str, log_q: float = -math.inf, foretold: Sequence[float] = ()
+    ) -> Candidate | None:
         """Judge a tree that somebody proposes and keep it if it improves; None if it is undefined or refused."""
-        allowed = self.judge.allowed(flattened(tree))
-        if allowed is None:
+        if (allowed := self.judge.allowed(flattened(tree))) is None:
             return None
         # Under noise the same formula comes again and again with other last digits.
         known = self._rounded.get(rounded := _rounded(allowed))
-        if known is not None and known in self._described:
+        if known is not None and known in self._described and not foretold:
             return self._described[known][1]
         candidate = self.candidate(allowed, proposer, log_q)
         if not math.isfinite(candidate.fitness):
             return None
+        if foretold and not candidate.errors:
+            candidate, self._best = self._foretold.taken(candidate, foretold), None
         if candidate.figures.relative["train"] > PROMISING:
             self._rounded[rounded] = candidate.tree
         self.add(candidate)
@@ -151,11 +155,10 @@ class Archive:
         return min(math.ceil(candidate.complexity), MOST_COMPLEX)
 
     def _keep(self, level: int, candidate: Candidate) -> None:
-        kept = self._kept.get(level)
         if self.problem.kind is Kind.RELATION and not informative(self.problem, candidate.tree):
             return
         # A search in single precision sees rounding as progress; what is exact already stays.
-        if kept is None or not kept.exact or candidate.choice < kept.choice:
+        if (kept := self._kept.get(level)) is None or not kept.exact or candidate.choice < kept.choice:
             self._kept[level] = candidate
             self._front = self._best = None
 
@@ -198,7 +201,9 @@ class Archive:
                 shortest = min(self._tied(described), key=self._order)
                 shortest = self._trajectory.plainer(shortest, [*described, *kept]) or shortest
             chosen = choose(self.problem, self.output, kept, self.front(), shortest, self.outliers)
-            self._best = self._by_luck(chosen, shortest) or chosen
+            told = self._length(chosen) if chosen and chosen.figures.exact else chosen is shortest and self._shortest
+            best = unless_lucky(self.problem, self.output, chosen, told or None, self._level, self._kept.values())
+            self._best = self._foretold.decided(best, self._level, self._kept.values())
         return self._best
 
     def _order(self, one: Candidate) -> tuple[float, float, float]:
@@ -214,17 +219,6 @@ class Archive:
         """Return what regularizers leave of the formulas whose descriptions are nearly as short as the shortest."""
         described = admissible((one for _, one in self._described.values()), self._kept.values())
         return sorted(self._tied(described), key=lambda one: self._described[one.tree][0]) if described else []
-
-    def _by_luck(self, chosen: Candidate | None, shortest: Candidate | None) -> Candidate | None:
-        """Return the constant, where what was chosen may be the luckiest formula of thousands."""
-        if chosen is None or self._shortest is None or self._level is None:
-            return None
-        if chosen is not shortest and not chosen.figures.exact:
-            return None  # it was not chosen by its description
-        level_told, level = self._level
-        told = self._length(chosen) if chosen.figures.exact else self._shortest
-        there = admissible([level], self._kept.values())
-        return level if there and lucky(self.problem, self.output, chosen, level, told, level_told) else None
 
     @property
     def good(self) -> bool:
@@ -268,6 +262,7 @@ class Archive:
             "kept": {level: candidate.stored() for level, candidate in self._kept.items()},
             "described": [candidate.stored() for _, candidate in self._described.values()],
             "level": None if self._level is None else self._level[1].stored(),
+            "foretold": self._foretold.stored(),
         }
 
     def restore(self, state: Mapping[str, Any], primitives: Mapping[str, Primitive]) -> None:
@@ -280,6 +275,7 @@ class Archive:
         if state["level"] is not None:
             level = Candidate.read(state["level"], primitives)
             self._level = (self._length(level)[1], level)
+        self._foretold.restore(state["foretold"], primitives)
         described = [one for _, one in self._described.values() if one.figures.relative["train"] > PROMISING]
         self._rounded = {_rounded(one.tree): one.tree for one in described}
         self._front = self._best = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import torch
@@ -63,12 +63,12 @@ class Figures:
         """The root mean square errors under the likelier model of errors."""
         return self.proportional if self.of_values else self.relative
 
-    def tested_as(self, other: Figures) -> Figures:
-        """Return these figures with those of others on the rows for testing."""
+    def with_part(self, part: Part, other: Figures) -> Figures:
+        """Return these figures with those of others on one part of the rows."""
         changed = {
-            one.name: {**getattr(self, one.name), "test": getattr(other, one.name)["test"]}
+            one.name: {**getattr(self, one.name), part: getattr(other, one.name)[part]}
             for one in fields(self)
-            if one.name != "rounding" and "test" in getattr(other, one.name)
+            if one.name != "rounding" and part in getattr(other, one.name)
         }
         return replace(self, **changed)  # type: ignore[arg-type]
 
@@ -89,14 +89,14 @@ def figures_of(problem: Problem, tree: Expression, output: int) -> Figures:
     return figures_with(problem, output, lambda inputs: tree.evaluate(dict(zip(names, inputs, strict=True))))
 
 
-def figures_with(problem: Problem, output: int, predict: Predictor) -> Figures:
-    """Hold predictions against every part of the rows."""
+def figures_with(problem: Problem, output: int, predict: Predictor, parts: Sequence[Part] = PARTS) -> Figures:
+    """Hold predictions against parts of the rows."""
     scale = problem.dataset.output_scale(output)
     spread, rounding = _spread(scale.declared(problem.dataset.part("train")[1][output]))
     figures = Figures(rounding=rounding)
     known = torch.cat([problem.dataset.part(part)[1][output] for part in PARTS[:2]])
     size = noise.size_of(scale.declared(known))
-    for part in PARTS:
+    for part in parts:
         inputs, outputs = problem.dataset.part(part)
         targets = outputs[output]
         if targets.numel() == 0:

@@ -5,10 +5,13 @@ Then a constant is the answer: no formula was found.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
 from occamkit.archive.candidate import Candidate
+from occamkit.archive.choose import admissible
 from occamkit.description import PRICE, by_heart, fitted_numbers, odd_numbers, own_length, words
 from occamkit.task.problem import Problem
 
@@ -20,6 +23,25 @@ LOUD = 0.02
 """One row and this part of all are not enough for a formula to gain by."""
 NOTHING = 1e-3
 """A row whose error is below this part of the distance between two values of the target is told."""
+
+
+def unless_lucky(
+    problem: Problem,
+    output: int,
+    chosen: Candidate | None,
+    told: tuple[bool, float] | None,
+    constant: tuple[float, Candidate] | None,
+    kept: Iterable[Candidate],
+) -> Candidate | None:
+    """Return what was chosen, or the constant where that may be the luckiest formula of thousands.
+
+    told: how it was ranked, if it was chosen by its description. constant: with how it is ranked. kept: what
+    regularizers have to leave the constant beside.
+    """
+    if chosen is None or told is None or constant is None or not admissible([constant[1]], kept):
+        return chosen
+    level_told, level = constant
+    return level if lucky(problem, output, chosen, level, told, level_told) else chosen
 
 
 def lucky(

@@ -33,9 +33,8 @@ def refitted(problem: Problem, candidate: Candidate, output: int) -> Candidate:
     figures = figures_of(problem, found.tree, output)
     if worse(problem, figures, candidate):
         return candidate
-    return replace(
-        candidate, tree=found.tree, errors=found.errors, figures=candidate.figures.tested_as(figures), refitted=True
-    )
+    tested = candidate.figures.with_part("test", figures)
+    return replace(candidate, tree=found.tree, errors=found.errors, figures=tested, refitted=True)
 
 
 def ties(archive: Archive, best: Candidate | None) -> tuple[Candidate, ...]:

@@ -54,7 +54,7 @@ OCCAMKIT_DEFAULTS = {
     ],
     "proposers": [
         {"name": f"occamkit:{name}"}
-        for name in ("parity", "monomial", "enumerate", "join", "free-constants", "fit", "network")
+        for name in ("parity", "monomial", "enumerate", "join", "free-constants", "fit", "ladder", "network")
     ],
     "proposers of relations and programs": [{"name": "occamkit:network"}],
 }

@@ -254,7 +254,7 @@ def _candidate(archive: Archive, one: Proposal, proposer: str) -> Candidate:
 def _offered(archive: Archive, one: Proposal, proposer: str) -> Candidate | None:
     if isinstance(archive, ProgramArchive):
         return archive.offer_program(one.program, one.depth, proposer, one.log_q)
-    return archive.offer(one.tree, proposer, one.log_q)
+    return archive.offer(one.tree, proposer, one.log_q, one.foretold)
 
 
 def _stored(one: Candidate | None) -> dict[str, object] | None:

@@ -105,6 +105,7 @@ class Problem:
                 tuple(self.given_formula(text, output) for output in range(len(self.outputs)))
                 for text in spec.search.start
             ),
+            held=self.dataset.part("valid"),
         )
 
     def given_formula(self, text: str, output: int) -> Given:

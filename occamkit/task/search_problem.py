@@ -47,7 +47,8 @@ class SearchProblem:
     all alike. variables: the inputs, then given constants. groups: exponents of products of these that the network
     reads besides. closed: whether formulas may hold sums, products, powers and numbers that were solved for; otherwise
     they hold the given primitives and constants alone. seen_powers: which variables have zeros or signs in any row.
-    start: formulas to start from, each with a tree for every output.
+    start: formulas to start from, each with a tree for every output. held: inputs and targets of rows that formulas are
+    chosen by, for a proposer that holds rows back by itself.
     """
 
     columns: Tensor  # [u, n]
@@ -69,6 +70,7 @@ class SearchProblem:
     settings: SearchSettings = field(default_factory=SearchSettings)
     seen_powers: Powers | None = None
     start: tuple[tuple[Expression, ...], ...] = ()
+    held: tuple[Tensor, Tensor] | None = None  # [u, m], [v, m]
     _made: dict[type[Any], Any] = field(default_factory=dict, init=False, repr=False)
 
     def once(self, kind: type[Made], make: Callable[[], Made]) -> Made:

@@ -11,9 +11,14 @@ million      a million functions
 paper        the paper's own tasks, seed by seed
 equations    known equations, and the task that each becomes
 recovery     whether a formula that was found is the truth
-rediscover   runs equations, each in a process of its own
+large        random formulas of fifteen to thirty nodes
+rediscover   runs equations, one after the other
+real_tables  tables of measurements that the books have a law for
+contenders   who takes part on tables that nobody has a law for
+black_box    lets them learn and tell
+apart        work in a process of its own
 plot         pictures of throughput and growth
-commands     the command line; equation_commands of it `feynman`, `nguyen` and `laws`
+commands     the command line; equation_commands of it known equations, table_commands tables
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from occamkit.cli.output import emit_json, emit_table, json_option
-from occamkit_bench.equation_commands import compare, feynman, laws, nguyen, real_tables
+from occamkit_bench.equation_commands import compare, feynman, large, laws, nguyen
+from occamkit_bench.table_commands import black_box, real_tables
 
 DATASETS = ("1027_ESL", "1089_USCrime", "4544_GeographicalOriginalofMusic")
 
@@ -31,7 +32,9 @@ def bench() -> None:
 bench.add_command(feynman)
 bench.add_command(nguyen)
 bench.add_command(laws)
+bench.add_command(large)
 bench.add_command(real_tables)
+bench.add_command(black_box)
 bench.add_command(compare)
 
 

@@ -1,4 +1,4 @@
-"""`occamkit bench feynman`, `nguyen`, `laws` and `real-tables`: how many known equations are found again."""
+"""`occamkit bench feynman`, `nguyen`, `laws` and `large`: how many known equations are found again."""
 
 from __future__ import annotations
 
@@ -109,45 +109,20 @@ def laws(**options: Any) -> None:
     _measure(equations(), form_only=True, **options)
 
 
-@click.command("real-tables")
-@click.option("--units/--no-units", "units", default=True, show_default=True, help="Whether columns carry their units.")
-@click.option(
-    "--seconds",
-    default=20.0,
-    show_default=True,
-    type=click.FloatRange(min=0, min_open=True),
-    help="Budget of each table.",
-)
-@click.option("--only", default="", metavar="NAME,...", help="These tables alone.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the runs.")
-@json_option
-def real_tables(units: bool, seconds: float, only: str, seed: int, as_json: bool) -> None:
-    """Find the laws behind small tables of measurements, as `occamkit fit` does.
+@click.command()
+@click.option("--count", default=30, show_default=True, type=click.IntRange(min=1), help="How many formulas.")
+@click.option("--draw", default=0, show_default=True, type=click.IntRange(min=0), help="Seed that they are drawn by.")
+@_options
+def large(count: int, draw: int, **options: Any) -> None:
+    """Find random formulas of 15 to 30 nodes and two to five inputs, from 300 points each.
 
-    Sources and laws are in `tables.toml` of this pack. A formula is the law if the law with other numbers says the same
-    on every row.
+    Recovered means the same as for `feynman`.
     """
-    from occamkit_bench.real_tables import chosen, measure
-    from occamkit_bench.real_tables import real_tables as tables
+    from occamkit.packs.registry import Registry
+    from occamkit.task.file.checks import callable_primitives
+    from occamkit_bench.large import large as equations
 
-    rows = measure(chosen(tables(), _names(only)), seconds, seed, units, lambda text: click.echo(text, err=True))
-    if as_json:
-        emit_json({"rows": rows, "laws": sum(row["law"] for row in rows)})
-        return
-    emit_table(
-        ["table", "law", "s", "by", "found"],
-        [
-            [
-                row["name"],
-                "yes" if row["law"] else "no",
-                f"{row['seconds']:.1f}",
-                row["proposer"] or "",
-                row["found"] or "no formula",
-            ]
-            for row in rows
-        ],
-    )
-    click.echo(f"\n{sum(row['law'] for row in rows)} of {len(rows)} are the law that the books have")
+    _measure(equations(count, draw, callable_primitives(Registry.load())), near=0.99, **options)
 
 
 @click.command()
@@ -184,21 +159,22 @@ def _measure(
     out: Path | None,
     as_json: bool,
     form_only: bool = False,
+    near: float = 0.999,
 ) -> None:
     from occamkit.errors import UserError
     from occamkit_bench.equations import chosen, with_random_constants
     from occamkit_bench.rediscover import Terms, rediscover, summary
 
-    wanted = chosen(equations, _names(only))
+    wanted = chosen(equations, names(only))
     if through == "estimator" and any(unit for one in wanted for unit in (*one.units, one.output_unit)):
         raise UserError("--through estimator: OccamRegressor knows no units; add --no-units")
     if through == "estimator" and (proposers or groups or scale != "none"):
         raise UserError("--through estimator: --proposers, --groups and --scale are settings of a task")
     if random_constants:
         wanted = [with_random_constants(one, seed) for one in wanted]
-    terms = Terms(seconds, noise, _names(proposers), seed, groups, scale, through, form_only)
+    terms = Terms(seconds, noise, names(proposers), seed, groups, scale, through, form_only)
     rows = rediscover(wanted, terms, jobs, out, lambda text: click.echo(text, err=True))
-    about = summary(rows)
+    about = summary(rows, near)
     if as_json:
         emit_json({"rows": rows, "summary": about})
         return
@@ -221,9 +197,10 @@ def _measure(
         f"\n{about['recovered']} of {about['equations']} recovered"
         + (f", half of them within {median:.2f} s" if median is not None else "")
         + f"; mean of all {about['mean_seconds']:.2f} s; at most {about['peak_megabytes']} MB"
-        + (f"; R² of the truth above 0.999 for {about['near']}" if form_only else "")
+        + f"; R² of the truth above {near} for {about['near']}"
     )
 
 
-def _names(text: str) -> tuple[str, ...]:
+def names(text: str) -> tuple[str, ...]:
+    """Return names that stand with commas between them."""
     return tuple(name.strip() for name in text.split(",") if name.strip())

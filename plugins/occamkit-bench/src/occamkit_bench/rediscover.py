@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,14 +15,8 @@ from typing import Any
 from occamkit.errors import UserError
 from occamkit.protocols import Task
 from occamkit.result import Result
+from occamkit_bench.apart import run_apart
 from occamkit_bench.equations import Equation
-
-_START = "from occamkit_bench.rediscover import work; work()"
-_PATIENCE = 120.0
-"""Seconds that a process may take beyond its budget, to start and to write its result, before it is ended."""
-
-NEAR = 0.999
-"""The share of the truth's variance above which a formula stands for it."""
 
 Report = Callable[[str], None]
 
@@ -55,7 +46,7 @@ def rediscover(
     known = stored(out)
     left = [one for one in equations if one.name not in known]
     with ThreadPoolExecutor(jobs) as pool:
-        for place, row in enumerate(pool.map(lambda one: run_apart(one, terms), left), len(equations) - len(left) + 1):
+        for place, row in enumerate(pool.map(lambda one: _searched(one, terms), left), len(equations) - len(left) + 1):
             known[row["name"]] = row
             if out is not None:
                 with out.open("a", encoding="utf-8") as file:
@@ -64,34 +55,17 @@ def rediscover(
     return [known[one.name] for one in equations]
 
 
-def run_apart(equation: Equation, terms: Terms) -> dict[str, Any]:
+def _searched(equation: Equation, terms: Terms) -> dict[str, Any]:
     """Search for one equation in another process; what goes wrong there is told in the row."""
     given = {"equation": equation.to_dict(), "terms": asdict(terms)}
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _START],
-            input=json.dumps(given),
-            capture_output=True,
-            text=True,
-            check=False,
-            env=environment,
-            timeout=terms.seconds + _PATIENCE,
-        )
-    except subprocess.TimeoutExpired:
-        return _failed(equation, f"did not end within {_PATIENCE:g} s of its budget")
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines()
-        return _failed(equation, said[-1] if said else f"ended with code {done.returncode}")
-    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+    row = run_apart("occamkit_bench.rediscover:search_apart", given, terms.seconds)
+    return _failed(equation, row["error"]) if "error" in row else row
 
 
-def work() -> None:
-    """The other process: reads an equation from standard input, and writes its row to standard output."""
-    given = json.loads(sys.stdin.read())
+def search_apart(given: dict[str, Any]) -> dict[str, Any]:
+    """Search for an equation that came from another process."""
     terms = {**given["terms"], "proposers": tuple(given["terms"]["proposers"])}
-    row = search(Equation.from_dict(given["equation"]), Terms(**terms))
-    sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return search(Equation.from_dict(given["equation"]), Terms(**terms))
 
 
 def search(equation: Equation, terms: Terms) -> dict[str, Any]:
@@ -159,8 +133,8 @@ def _through_estimator(equation: Equation, terms: Terms, task: Task) -> Result:
     return model.fit(table, rows.targets[0].numpy()).result_
 
 
-def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return how many were recovered, and how long those took."""
+def summary(rows: Sequence[dict[str, Any]], near: float = 0.999) -> dict[str, Any]:
+    """Return how many were recovered and how long those took; near: the share of the truth's variance to explain."""
     solved = [row["seconds"] for row in rows if row["recovered"]]
     return {
         "equations": len(rows),
@@ -168,7 +142,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "median_seconds_of_recovered": round(statistics.median(solved), 3) if solved else None,
         "mean_seconds": round(statistics.mean(row["seconds"] or 0.0 for row in rows), 3) if rows else None,
         "peak_megabytes": max((row.get("megabytes") or 0 for row in rows), default=0),
-        "near": sum((row.get("r2_of_truth") or 0.0) > NEAR for row in rows),
+        "near": sum((row.get("r2_of_truth") or 0.0) > near for row in rows),
         "missed": [row["name"] for row in rows if not row["recovered"]],
     }
 

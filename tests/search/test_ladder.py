@@ -1,0 +1,158 @@
+"""Sums that foretell rows, and how they are held against formulas that fit rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from occamkit import Registry
+from occamkit.archive import Archive
+from occamkit.builtins.proposers.ladder.contest import Contest, Rung
+from occamkit.builtins.proposers.ladder.ladder import Ladder
+from occamkit.builtins.proposers.ladder.terms import lone_terms, plain_factors
+from occamkit.builtins.proposers.ladder.weigh import Design, lassoed, prefixes, pursued
+from occamkit.graph import Leaf, product, weighted_sum
+from occamkit.search import Outcome, search
+from occamkit.task.problem import Problem
+from tests.problems import archive, kept_in, problem
+
+NAMES = ("a", "b", "c", "d", "e")
+
+
+def table(registry: Registry, target: str, noise: float = 0.5, **sections: Any) -> Problem:
+    given: dict[str, Any] = {
+        "data": {"noise": noise, "points": 120, "split": {"valid": 0.25, "test": 0.25}},
+        "inputs": [{"name": name, "range": [1, 3]} for name in NAMES],
+        "search": {"primitives": ["add", "mul", "exp", "log"], "constants": []},
+        "proposers": [{"name": "ladder"}],
+        "stop": {"max_steps": 500},
+    }
+    return problem(registry, target, **{**given, **sections})
+
+
+def found(outcome: Outcome) -> str:
+    best = outcome.best[0]
+    assert best is not None
+    return best.tree.written()
+
+
+def rows(task: Problem) -> int:
+    return sum(task.dataset.part(part)[1].shape[1] for part in ("train", "valid"))
+
+
+def test_a_sum_with_a_product_is_found_in_noise_and_foretells_fresh_rows(registry: Registry) -> None:
+    task = table(registry, "3*a - 2*b + 2*a*c", noise=0.1)
+    best = search(task).best[0]
+    assert best is not None
+    assert best.proposer == "ladder"
+    assert best.refitted
+    columns, target = task.dataset.named("test")
+    assert 1 - float((best.tree.evaluate(columns) - target[0]).square().mean() / target[0].var()) > 0.8
+    assert {"a", "b", "c"} <= set(best.tree.inputs)
+
+
+def test_the_logarithm_of_the_target_is_summed_where_that_foretells_better(registry: Registry) -> None:
+    told = found(search(table(registry, "exp(2*a - b)", noise=0.02)))
+    assert "exp(" in told
+
+
+def test_without_an_exponential_there_are_no_logarithms(registry: Registry) -> None:
+    told = found(search(table(registry, "exp(2*a - b)", noise=0.02, search={"primitives": ["add", "mul"]})))
+    assert "exp(" not in told
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_foretells_noise(registry: Registry, seed: int) -> None:
+    task = table(registry, "0*a + 1", noise=1.0, seed=seed)
+    assert search(task).best[0].tree.inputs == ()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_sum_of_noise_misses_rows_by_is_not_flattered(registry: Registry, seed: int) -> None:
+    """Of sums that were looked for on all rows and only fitted anew without some, the same figure is far below one."""
+    task = table(registry, "0*a + 1", noise=1.0, seed=seed)
+    ladder = Ladder(task.search_problem, 0)
+    for _ in ladder.climb():
+        pass
+    spread = float(ladder.target.var())
+    longest = max(ladder.contest.contenders, key=lambda one: (one.words, -one.shrinkage))
+    assert longest.squares.mean() > spread
+
+
+def test_pursuit_and_lasso_are_least_squares_where_nothing_is_pulled(registry: Registry) -> None:
+    task = table(registry, "3*a - 2*b + c", noise=0.3)
+    columns, targets = task.dataset.named("train")
+    terms = lone_terms(plain_factors(task.search_problem))
+    weights = torch.ones(targets.shape[1], dtype=torch.float64).numpy()
+    design = Design.of(terms.values, targets[0].numpy(), weights)
+    every = [*prefixes(design, pursued(design, terms, len(NAMES)))][-1]
+    one = torch.cat([torch.ones_like(targets), torch.stack([columns[name] for name in NAMES])])
+    exact = torch.linalg.lstsq(one.T, targets.T).solution[:, 0]
+    told = design.predicted(every.places, every.weights, terms.values[every.places])[0]
+    torch.testing.assert_close(torch.from_numpy(told), one.T @ exact, rtol=1e-6, atol=1e-6)
+    kept = [len(one.places) for one in lassoed(design, len(NAMES))]
+    assert kept[0] < kept[-1] == len(NAMES)
+
+
+def test_a_rung_without_logarithms_of_nothing_takes_part(registry: Registry) -> None:
+    task = table(registry, "3*a - 2*b + c", noise=0.3)
+    terms = lone_terms(plain_factors(task.search_problem))
+    target = task.search_problem.targets[0].numpy()
+    contest = Contest(target, torch.ones(len(target), dtype=torch.float64).numpy(), 0)
+    work = sum(contest.enter(Rung("lines", terms), of_logs=False))
+    assert work > 0
+    best = contest.best()
+    assert best is not None
+    assert best.words <= 4 * len(NAMES) + 1
+
+
+def judged(task: Problem, fits: float, foretells: float) -> tuple[Archive, str]:
+    """Return who is the best of a short formula that misses rows by so much, and of a long one that foretells them."""
+    kept = archive(task)
+    target = torch.cat([task.dataset.part(part)[1][0] for part in ("train", "valid")])
+    spread = float(target.std())
+    kept.offer(product(float(target.mean()), []), "mean")
+    short = weighted_sum(fits * spread, [(3.0, Leaf("a"))])
+    long = weighted_sum(1.1 * fits * spread, [(3.0, Leaf("a")), (0.01, Leaf("b")), (0.01, Leaf("c"))])
+    kept.offer(short, "short")
+    draw = torch.Generator().manual_seed(1)
+    squares = (foretells * spread) ** 2 * (0.5 + torch.rand(rows(task), dtype=torch.float64, generator=draw))
+    kept.offer(long, "foretold", foretold=squares.tolist())
+    best = kept.best()
+    assert best is not None
+    return kept, best.proposer
+
+
+@pytest.mark.parametrize(
+    ("fits", "foretells", "best"),
+    [(0.0, 0.5, "short"), (0.2, 0.21, "short"), (0.2, 0.08, "foretold"), (0.2, 2.0, "short")],
+)
+def test_what_fits_is_kept_where_it_is_no_longer_and_hardly_worse(
+    registry: Registry, fits: float, foretells: float, best: str
+) -> None:
+    assert judged(table(registry, "3*a", noise=0.0), fits, foretells)[1] == best
+
+
+def test_a_restored_archive_decides_alike(registry: Registry) -> None:
+    task = table(registry, "3*a", noise=0.0)
+    kept, best = judged(task, 0.2, 0.08)
+    again = archive(task)
+    again.restore(kept.state(), {one.name: one for one in task.primitives})
+    restored = again.best()
+    assert restored is not None
+    assert restored.proposer == best == "foretold"
+    assert again.state() == kept.state()
+
+
+def test_equal_seeds_give_equal_sums(registry: Registry) -> None:
+    first, second = (found(search(table(registry, "3*a - 2*b*c"))) for _ in range(2))
+    assert first == second
+
+
+def test_a_run_that_goes_on_ends_as_one_that_did_not_stop(registry: Registry) -> None:
+    states: list[Any] = []
+    whole = search(table(registry, "3*a - 2*b*c"), (kept_in(states),))
+    middle = states[len(states) // 2]
+    assert found(search(table(registry, "3*a - 2*b*c"), (), middle)) == found(whole)
