@@ -30,13 +30,13 @@ class ForetoldSettings:
     """In standard errors of paired differences, row by row.
 
     clearly: by how much less than what foretells rows a formula must miss them to be kept, its words charged, and what
-    foretells rows than the mean. hardly: by how much more a formula may miss rows that it was not fitted to, where it
-    is no longer; alike: the share of their squares below which more is no difference.
+    foretells rows than the mean. hardly: by how much more a formula may miss rows where it is no longer. alike: the
+    share of what rows are missed by below which two formulas say the same.
     """
 
     clearly: float = 1.0
-    hardly: float = 0.5
-    alike: float = 0.05
+    hardly: float = 0.3
+    alike: float = 0.15
 
 
 SETTINGS = ForetoldSettings()
@@ -72,7 +72,7 @@ class Foretold:
     ) -> Candidate | None:
         """Return the best of what fits, or what foretells rows; constant: with how it is ranked.
 
-        What fits is kept where it is clearly better, or not longer and hardly worse on rows that it was not fitted to.
+        What fits is kept where it is clearly better, or not longer and the same or hardly worse.
         """
         if not best or not constant or best.exact or not self.candidate or not admissible([self.candidate], kept):
             return best
@@ -85,12 +85,20 @@ class Foretold:
             gained = rows / 2 * math.log(float(apart.mean()) / float(squares.mean()))
             return self.candidate if gained > BY_LUCK and behind(apart, squares) > SETTINGS.clearly else best
         own, other = (own_length(rows, *words(one.tree)) for one in (best, self.candidate))
-        told = left * math.exp(2 * own / rows)
-        if behind(squares, told) > SETTINGS.clearly:
+        if behind(squares, left * math.exp(2 * own / rows)) > SETTINGS.clearly:
             return best
-        missed, miss = (left[-self._held :], squares[-self._held :]) if self._held else (told, squares)
-        alike = float(missed.mean()) < (1 + SETTINGS.alike) * float(miss.mean())
-        return best if own <= other and (alike or behind(missed, miss) <= SETTINGS.hardly) else self.candidate
+        apart = (best.tree.evaluate(self._columns) - self.candidate.tree.evaluate(self._columns)).square()
+        alike = float(apart.mean()) < SETTINGS.alike * float(squares.mean())
+        return best if own <= other and (alike or self._hardly_worse(best, left, squares)) else self.candidate
+
+    def _hardly_worse(self, best: Candidate, left: Tensor, squares: Tensor) -> bool:
+        """Whether what fits misses rows hardly more: those held back, and all, those for training put right."""
+        fitted, numbers = left.numel() - self._held, len(best.tree.fitted)
+        right = torch.cat([left[:fitted] * (fitted + numbers) / max(fitted - numbers, 1), left[fitted:]])
+        by = [behind(right, squares)]
+        if self._held:
+            by.append(behind(left[fitted:], squares[fitted:]))
+        return sum(by) / len(by) <= SETTINGS.hardly
 
     def stored(self) -> dict[str, Any] | None:
         """Return what JSON can hold."""

@@ -75,7 +75,8 @@ def test_a_task_chooses_its_proposers(registry: Registry) -> None:
         problem(registry, proposers=[])
     names = [choice.name for choice in problem(registry).spec.proposers]
     assert names == [
-        f"occamkit:{name}" for name in ("parity", "monomial", "enumerate", "join", "free-constants", "fit", "network")
+        f"occamkit:{name}"
+        for name in ("parity", "monomial", "enumerate", "join", "free-constants", "fit", "ladder", "network")
     ]
 
 
