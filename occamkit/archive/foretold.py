@@ -23,6 +23,7 @@ from occamkit.archive.luck import BY_LUCK
 from occamkit.description import own_length, words
 from occamkit.protocols import Primitive
 from occamkit.task.problem import Problem
+from occamkit.task.search_problem import SearchProblem
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,14 @@ class ForetoldSettings:
 SETTINGS = ForetoldSettings()
 
 
+def told(squares: Sequence[float], problem: SearchProblem) -> bool:
+    """Whether squares are those of all rows for training and choosing, or of none."""
+    rows = sum(columns.shape[1] for columns in (problem.columns, *(problem.held or ())[:1]))
+    return len(squares) in (0, rows) and all(0 <= square < math.inf for square in squares)
+
+
 class Foretold:
-    """What foretells the rows of an output best, by whomever it was made; the last one to come."""
+    """What foretells the rows of an output best, by whomever it was made."""
 
     def __init__(self, problem: Problem, output: int) -> None:
         self.problem, self.output = problem, output
@@ -63,9 +70,10 @@ class Foretold:
             told = target + torch.tensor(squares[-self._held :], dtype=target.dtype).sqrt()
             figures = figures.with_part("valid", figures_with(self.problem, self.output, lambda _: told, ("valid",)))
         errors = (None,) * len(candidate.tree.fitted)
-        self.candidate = replace(candidate, figures=figures, errors=errors, refitted=True)
-        self.squares = tuple(squares)
-        return self.candidate
+        taken = replace(candidate, figures=figures, errors=errors, refitted=True)
+        if not self.candidate or sum(squares) < sum(self.squares):
+            self.candidate, self.squares = taken, tuple(squares)
+        return taken
 
     def decided(
         self, best: Candidate | None, constant: tuple[float, Candidate] | None, kept: Iterable[Candidate]

@@ -65,7 +65,7 @@ def conclude(
     return Outcome(
         stop=stop,
         best=tuple(best),
-        likeliest=tuple(_tidied(problem, one, output) for output, one in enumerate(likeliest)),
+        likeliest=tuple(one and tidied(problem, one, output) for output, one in enumerate(likeliest)),
         fronts=tuple(map(tuple, fronts)),
         ties=tuple(map(ties, archives, chosen)),
         accounts=dict(accounts),
@@ -75,10 +75,6 @@ def conclude(
 
 def _finished(problem: Problem, found: Candidate | None, output: int) -> Candidate | None:
     return None if found is None else refitted(problem, tidied(problem, found, output), output)
-
-
-def _tidied(problem: Problem, found: Candidate | None, output: int) -> Candidate | None:
-    return None if found is None else tidied(problem, found, output)
 
 
 def conclude_state(problem: Problem, state: Mapping[str, Any]) -> Outcome:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from occamkit import traits
+from occamkit.archive.foretold import told
 from occamkit.errors import OccamkitError, PackError
 from occamkit.protocols import Proposer
 from occamkit.search.events import Account
@@ -88,11 +89,13 @@ class Worker:
                 reason = f"failed with {type(error).__name__}: {error}"
                 raise PackError(self.pack, reason, member=f"proposer {self.name!r}") from error
             for one in item.proposals if isinstance(item, Milestone) else (item,):
-                if one is not None and not (isinstance(one, Proposal) and one.output in self._outputs):
-                    reason = (
-                        f"yielded {one!r}; yield an occamkit.Proposal for one of {len(self._outputs)} outputs, or None"
-                    )
-                    raise PackError(self.pack, reason, member=f"proposer {self.name!r}")
+                if one is None or (
+                    isinstance(one, Proposal) and one.output in self._outputs and told(one.foretold, self._problem)
+                ):
+                    continue
+                wanted = f"an occamkit.Proposal for one of {len(self._outputs)} outputs, foretold for all rows or none"
+                reason = f"yielded {one!r}; yield {wanted}, or None"
+                raise PackError(self.pack, reason, member=f"proposer {self.name!r}")
             yield item
 
     def state(self) -> dict[str, Any]:

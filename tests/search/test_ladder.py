@@ -108,6 +108,13 @@ def test_a_rung_without_logarithms_of_nothing_takes_part(registry: Registry) -> 
     assert best.words <= 4 * len(NAMES) + 1
 
 
+def test_of_very_many_rows_some_are_taken_and_nothing_is_foretold(registry: Registry) -> None:
+    data = {"noise": 0.1, "points": 12_000, "split": {"valid": 0.25, "test": 0.0}}
+    best = search(table(registry, "3*a - 2*b", data=data, stop={"max_steps": 50})).best[0]
+    assert best is not None
+    assert set(best.tree.inputs) == {"a", "b"}
+
+
 def judged(task: Problem, fits: float, foretells: float) -> tuple[Archive, str]:
     """Return who is the best of a short formula that misses rows by so much, and of a long one that foretells them."""
     kept = archive(task)

@@ -217,7 +217,15 @@ def test_a_proposer_that_fails_is_named_and_the_others_go_on(make_pack: Callable
         search(problem(registry, proposers=by("fails")))
 
 
-@pytest.mark.parametrize("item", ["'x'", "occamkit.Proposal(occamkit.Leaf('x'), 7)"])
+@pytest.mark.parametrize(
+    "item",
+    [
+        "'x'",
+        "occamkit.Proposal(occamkit.Leaf('x'), 7)",
+        "occamkit.Proposal(occamkit.Leaf('x'), foretold=(1.0, 2.0))",
+        "occamkit.Proposal(occamkit.Leaf('x'), foretold=(float('nan'),) * 48)",
+    ],
+)
 def test_what_is_no_proposal_is_a_fault_of_the_pack(make_pack: Callable[..., None], item: str) -> None:
     source = FAILS.replace('raise RuntimeError("no luck")', f"yield {item}")
     make_pack("odd", f"import occamkit\n{source}")

@@ -66,12 +66,13 @@ class Ladder:
         order = dict.fromkeys(int(place) for pair in zip(first, [*kept[-1], *first], strict=False) for place in pair)
         return [self._plain[place].column for place in list(order)[: SETTINGS.partners]]
 
-    def winner(self) -> Iterator[Proposal]:
-        """Yield the mean, and the sum that foretells rows best with the squares by which it missed them."""
+    def winner(self, foretold: bool) -> Iterator[Proposal]:
+        """Yield the mean, and the sum that foretells rows best; foretold: with the squares by which it missed them."""
         yield Proposal(product(float(np.average(self.target, weights=self.weights)), []), self.output)
         best = self.contest.best()
         if best is not None:
-            yield Proposal(self.tree(best), self.output, foretold=tuple(best.squares.tolist()))
+            squares = tuple(best.squares.tolist()) if foretold else ()
+            yield Proposal(self.tree(best), self.output, foretold=squares)
 
     def tree(self, one: Contender) -> Expression:
         """Return a contender as a formula."""

@@ -10,6 +10,7 @@ import torch
 
 from occamkit import Proposal, SearchBudget, SearchProblem, traits
 from occamkit.builtins.proposers.ladder.ladder import Ladder
+from occamkit.builtins.proposers.ladder.settings import SETTINGS
 
 
 @dataclass(frozen=True)
@@ -24,23 +25,27 @@ class LadderProposer:
         """Yield the sum that foretells the rows of each output best."""
         if not problem.closed or not traits.squares(problem.fitness):
             return
-        every = _with_held(problem)
+        seen, foretold = _seen(problem)
         for output in range(len(problem.outputs)):
-            ladder = Ladder(every, output)
+            ladder = Ladder(seen, output)
             for work in ladder.climb() if ladder.ready else ():
                 budget.spend(work)
                 yield None
                 if budget.over() or budget.solved(output):
                     break
             else:
-                yield from ladder.winner()
+                yield from ladder.winner(foretold)
 
 
-def _with_held(problem: SearchProblem) -> SearchProblem:
-    """Return a problem whose rows are those that are held back too: they are held back here, fold by fold."""
+def _seen(problem: SearchProblem) -> tuple[SearchProblem, bool]:
+    """Return a problem with the rows that sums are made of, and whether these are all, and none counts more.
+
+    Those that are held back are among them: here they are held back fold by fold.
+    """
     if problem.held is None or problem.weights is not None:
-        return problem
-    columns, targets = problem.held
-    return replace(
-        problem, columns=torch.cat([problem.columns, columns], 1), targets=torch.cat([problem.targets, targets], 1)
+        return problem, False
+    columns, targets = (
+        torch.cat(pair, 1) for pair in zip((problem.columns, problem.targets), problem.held, strict=True)
     )
+    every = max(1, -(-columns.shape[1] // SETTINGS.most_rows))
+    return replace(problem, columns=columns[:, ::every], targets=targets[:, ::every]), every == 1

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class LadderSettings:
     """How sums are made and chosen; `docs/results/tables.md` has what they were measured on.
 
-    Rows: with fewer of which there is nothing to repeat (fewest_rows), and beyond which a sample will do (most_rows).
+    Rows: with fewer of which there is nothing to repeat (fewest_rows), and beyond which every second will do, or every
+    third (most_rows): there a sum that fits them foretells others, too.
 
     Sums: shrinkages, how strongly weights are pulled to zero, as a part of what each term explains alone; most_terms
     and most_words of a sum; partners, the inputs that products are made of where there are more; far, the part of its
@@ -23,7 +24,7 @@ class LadderSettings:
     """
 
     fewest_rows: int = 20
-    most_rows: int = 2_000
+    most_rows: int = 5_000
     shrinkages: tuple[float, ...] = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
     most_terms: int = 14
     most_words: int = 60
