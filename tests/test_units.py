@@ -6,10 +6,12 @@ import pickle
 from fractions import Fraction
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from occamkit import units
+from occamkit.dimensions.lattice import small_vectors
 from occamkit.errors import UnitError
 from occamkit.units import CLASH, DIMENSIONLESS, FREE, Dim, agree, parse, parse_quantity, show
 
@@ -142,3 +144,13 @@ def test_a_pack_may_bring_its_own_rule() -> None:
     rule = units.Rule("hypotenuse", agree)
     assert rule(parse("m").dim, FREE) == parse("m").dim
     assert rule(parse("m").dim, CLASH) is CLASH
+
+
+@pytest.mark.parametrize("count", [3, 12, 13, 15, 117])
+def test_small_exponents_are_never_too_many_to_go_through(count: int) -> None:
+    vectors = small_vectors(count)
+    assert len(vectors) <= 600_000
+    assert len(torch.unique(vectors, dim=0)) == len(vectors)
+    assert bool((vectors.abs() <= 2).all())
+    ones = {tuple(one) for one in vectors[vectors.abs().sum(1) == 1].tolist()}
+    assert len(ones) == 2 * count

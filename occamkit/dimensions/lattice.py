@@ -12,7 +12,8 @@ from torch import Tensor
 
 LARGEST = 2
 """Largest exponent that all vectors are gone through for."""
-MOST_VECTORS = 600_000
+MOST_VECTORS, MOST_SPARSE = 600_000, 60_000
+"""Vectors that are gone through: of all, and of those that are nought but in few places."""
 
 
 def null_vectors(rows: Sequence[Sequence[Fraction]], count: int) -> list[list[int]]:
@@ -71,6 +72,23 @@ def box_of(count: int, largest: int) -> Tensor:
     """Return all vectors of whole numbers up to a largest: [many, count]."""
     axis = torch.arange(-largest, largest + 1)
     return torch.cartesian_prod(*[axis] * count).reshape(-1, count)
+
+
+def small_vectors(count: int) -> Tensor:
+    """Return all vectors of small whole numbers; where these are too many, those of few ones [many, count]."""
+    if 3**count <= MOST_VECTORS:
+        return box_of(count, LARGEST if (2 * LARGEST + 1) ** count <= MOST_VECTORS else 1)
+    found, many = [torch.zeros(1, count, dtype=torch.int64)], 0
+    for size in range(1, count):
+        many += math.comb(count, size) * 2**size
+        if many > MOST_SPARSE:
+            break
+        places = torch.combinations(torch.arange(count), size)  # [p, size]
+        signs = torch.cartesian_prod(*[torch.tensor([-1, 1])] * size).reshape(-1, size)  # [s, size]
+        vectors = torch.zeros(len(signs), len(places), count, dtype=torch.int64)
+        vectors.scatter_(2, places.expand(len(signs), -1, -1), signs[:, None, :].expand(-1, len(places), -1))
+        found.append(vectors.reshape(-1, count))
+    return torch.cat(found)
 
 
 def one_of_each(vectors: Tensor) -> list[list[int]]:

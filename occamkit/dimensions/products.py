@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from torch import Tensor
 
-from occamkit.dimensions.lattice import LARGEST, MOST_VECTORS, box_of, null_vectors, one_of_each
+from occamkit.dimensions.lattice import MOST_VECTORS, box_of, null_vectors, one_of_each, small_vectors
 from occamkit.protocols import Variable
 from occamkit.units import DIMENSIONLESS, Dim, Unit
 
@@ -156,8 +156,7 @@ def low_monomials(count: int, most: int) -> list[Exponents]:
 
 def in_directions(keep: Tensor, count: int, tolerance: float, most: int) -> list[Exponents]:
     """Return small whole exponents that lie in the span of the rows of `keep` [r, u], nearly."""
-    largest = LARGEST if (2 * LARGEST + 1) ** count <= MOST_VECTORS else 1
-    box = box_of(count, largest)
+    box = small_vectors(count)
     total = box.abs().sum(1)
     box = box[(total > 0) & (total <= max(6, count + 1))]
     numbers = box.to(keep.dtype)
