@@ -59,7 +59,7 @@ def conclude(
     # The last touch may change who is the best, so fronts come first.
     fronts = [archive.finished(MOST_SHOWN) for archive in archives]
     chosen = [archive.best() for archive in archives]
-    best = [_finished(problem, one, output) for output, one in enumerate(chosen)]
+    best = [one and refitted(problem, tidied(problem, one, output), output) for output, one in enumerate(chosen)]
     for front, before, after in zip(fronts, chosen, best, strict=True):
         front[:] = [after if after is not None and one is before else one for one in front]
     return Outcome(
@@ -71,10 +71,6 @@ def conclude(
         accounts=dict(accounts),
         **vars(counts),
     )
-
-
-def _finished(problem: Problem, found: Candidate | None, output: int) -> Candidate | None:
-    return None if found is None else refitted(problem, tidied(problem, found, output), output)
 
 
 def conclude_state(problem: Problem, state: Mapping[str, Any]) -> Outcome:

@@ -15,17 +15,17 @@ class ExactSettings:
     """How expressions are compared, how many there are, and in what order they are gone through.
 
     Rows. rows: that expressions are compared on, more than there ever are numbers to solve for. discrete_rows: the same
-    where columns have few_values at most, whose rows decide little. deciding: rows that tell two expressions apart.
-    most_zeros: the part of a column that may be zero, for its logarithm to be of use.
+    where columns have few_values at most, whose rows decide little; sampled_rows: of tables with more. deciding: rows
+    that tell two apart. most_zeros: the part of a column that may be zero, for its logarithm to be of use.
 
     Rounding. last_digits: what rounding makes of a number, as a part of it. rounding: the same after some arithmetic.
     cancelled: what is left of a difference of nearly equal numbers. largest: values beyond this, or below its inverse,
     are rounding sooner or later; largest_exponent is what an exponential takes before it overflows.
 
-    Libraries. sizes: of one library after the other, in expressions. constants: nodes up to which numbers are combined
-    to numbers. combinations: of a primitive of three or more arguments that are tried at one size. block: candidates
-    that are computed at once. at_once: expressions that are projected or peeled at once. held: rows that all tables
-    hold together, at some 300 bytes each.
+    Libraries. sizes: of one library after the other, in expressions. longest: the same at most, over how many times as
+    many rows as usual they are compared on. constants: nodes up to which numbers are combined to numbers. combinations:
+    of a primitive of three or more arguments that are tried at one size. block: candidates that are computed at once.
+    at_once: expressions that are projected or peeled at once. held: rows that tables hold together, at 300 bytes each.
 
     Groups. few, more, many: how many products of powers libraries are made of, in turn. few_inputs: for so many all
     products of them are gone through.
@@ -42,6 +42,7 @@ class ExactSettings:
 
     rows: int = 32
     discrete_rows: int = 256
+    sampled_rows: int = 96
     few_values: int = 8
     deciding: int = 8
     most_zeros: float = 0.2
@@ -56,6 +57,7 @@ class ExactSettings:
     block: int = 1 << 15
     at_once: int = 20_000
     held: int = 1_000_000
+    longest: int = 300_000
     few: int = 4
     more: int = 14
     many: int = 30

@@ -131,7 +131,8 @@ class Workbench:
         table = self._tables.pop(key, None) or Table(stage.view, ingredients(stage.view, stage.ingredients))
         self._tables[key] = table  # last, as the one used last
         for other in list(self._tables):
-            if sum(map(len, self._tables.values())) + (1 + TERM) * stage.most > EXACT.held and other != key:
+            held = sum(one.view.times * len(one) for one in self._tables.values())
+            if held + stage.view.times * (1 + TERM) * stage.most > EXACT.held and other != key:
                 del self._tables[other]
         return table
 
@@ -193,7 +194,7 @@ class _Plan:
         self.view = view
         self._seen: set[tuple[tuple[Exponents, ...], int]] = set()
         self._grown: dict[tuple[Exponents, ...], int] = {}
-        small, medium, large, huge = EXACT.sizes
+        small, medium, large, huge = (min(size, int(EXACT.longest / view.times)) for size in EXACT.sizes)
         few, more, many = (input_groups(view, most) for most in (EXACT.few, EXACT.more, EXACT.many))
         self.few = few
         if any(one.unit != DIMENSIONLESS for one in view.plain):

@@ -58,9 +58,11 @@ class OutputView:
         self.weights = None if problem.weights is None else problem.weights.index_select(0, keep).sqrt()
         self.leaves = tuple(Leaf(one.name, one.value) for one in self.variables)
         self.named = {leaf.name: column for leaf, column in zip(self.leaves, self.columns, strict=True)}
-        wanted = min(EXACT.discrete_rows if self.discrete else rows, keep.numel())
+        many = EXACT.discrete_rows if keep.numel() <= EXACT.discrete_rows else EXACT.sampled_rows
+        wanted = min(many if self.discrete else rows, keep.numel())
         order = torch.randperm(keep.numel(), generator=torch.Generator().manual_seed(problem.seed))
         self.pick = order[:wanted]
+        self.times = max(1.0, wanted / rows)  # as many rows of the subsample as usual
         self.free = False
         self.scale = self._scaling()
         self.logs = torch.where(
