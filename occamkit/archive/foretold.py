@@ -33,11 +33,16 @@ class ForetoldSettings:
     clearly: by how much less than what foretells rows a formula must miss them to be kept, its words charged, and what
     foretells rows than the mean. hardly: by how much more a formula may miss rows where it is no longer. alike: the
     share of what rows are missed by below which two formulas say the same.
+
+    wild: a formula that runs away inside the ranges of its inputs must miss rows by less than this part; drawn: rows
+    that are looked at for that.
     """
 
     clearly: float = 1.0
     hardly: float = 0.3
     alike: float = 0.15
+    wild: float = 0.01
+    drawn: int = 2_000
 
 
 SETTINGS = ForetoldSettings()
@@ -80,7 +85,7 @@ class Foretold:
     ) -> Candidate | None:
         """Return the best of what fits, or what foretells rows; constant: with how it is ranked.
 
-        What fits is kept where it is clearly better, or not longer and the same or hardly worse.
+        What fits is kept where it is clearly better, or not longer and the same or hardly worse; and runs nowhere away.
         """
         if not best or not constant or best.exact or not self.candidate or not admissible([self.candidate], kept):
             return best
@@ -92,12 +97,25 @@ class Foretold:
             apart = (self._target - self._target.mean()).square()
             gained = rows / 2 * math.log(float(apart.mean()) / float(squares.mean()))
             return self.candidate if gained > BY_LUCK and behind(apart, squares) > SETTINGS.clearly else best
+        if self._runs_away(best) and float(left.mean()) > SETTINGS.wild * float(squares.mean()):
+            return self.candidate
         own, other = (own_length(rows, *words(one.tree)) for one in (best, self.candidate))
         if behind(squares, left * math.exp(2 * own / rows)) > SETTINGS.clearly:
             return best
         apart = (best.tree.evaluate(self._columns) - self.candidate.tree.evaluate(self._columns)).square()
         alike = float(apart.mean()) < SETTINGS.alike * float(squares.mean())
         return best if own <= other and (alike or self._hardly_worse(best, left, squares)) else self.candidate
+
+    def _runs_away(self, best: Candidate) -> bool:
+        """Whether a formula leaves the target's range by another such range where every input has been seen."""
+        low, high = float(self._target.min()), float(self._target.max())
+        draw = torch.Generator().manual_seed(self.problem.seed)
+        drawn = {
+            name: column[torch.randint(column.numel(), (SETTINGS.drawn,), generator=draw)]
+            for name, column in self._columns.items()
+        }
+        told = best.tree.evaluate(drawn)
+        return not bool(((told >= 2 * low - high) & (told <= 2 * high - low)).all())
 
     def _hardly_worse(self, best: Candidate, left: Tensor, squares: Tensor) -> bool:
         """Whether what fits misses rows hardly more: those held back, and all, those for training put right."""

@@ -163,3 +163,20 @@ def test_a_run_that_goes_on_ends_as_one_that_did_not_stop(registry: Registry) ->
     whole = search(table(registry, "3*a - 2*b*c"), (kept_in(states),))
     middle = states[len(states) // 2]
     assert found(search(table(registry, "3*a - 2*b*c"), (), middle)) == found(whole)
+
+
+@pytest.mark.parametrize(("foretells", "best"), [(0.2, "foretold"), (20.0, "wild")])
+def test_what_runs_away_inside_the_ranges_must_be_better_by_far(
+    registry: Registry, foretells: float, best: str
+) -> None:
+    task = table(registry, "3*a", noise=0.0)
+    kept = archive(task)
+    a, b = Leaf("a"), Leaf("b")
+    pole = product(1.0, [(weighted_sum(0.0, [(1.0, a), (-1.0, b)]), -1)])
+    kept.offer(product(6.0, []), "mean")
+    kept.offer(weighted_sum(0.0, [(3.0, a), (0.01, pole)]), "wild")
+    squares = (foretells * (0.5 + torch.rand(rows(task), generator=torch.Generator().manual_seed(1)))).square()
+    kept.offer(weighted_sum(1.0, [(2.5, a), (0.01, b)]), "foretold", foretold=squares.tolist())
+    chosen = kept.best()
+    assert chosen is not None
+    assert chosen.proposer == best
