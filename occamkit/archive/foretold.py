@@ -1,9 +1,8 @@
 """Formulas whose whole making was repeated without each row: what they foretell is held against what others fit.
 
 A description says how well a formula fits the rows that it was looked for on, and charges its words for the choice.
-Where a proposer repeats its whole search without some of the rows, time and again, what it misses them by is what it
-will miss new rows by, and nothing is left to charge. Both are what it takes to tell the rows one by one, so they can be
-held against each other row by row.
+Where a proposer repeats its search without some of the rows, time and again, what it misses them by is nearly what it
+will miss new rows by, and little is left to charge. So the two can be held against each other row by row.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -20,6 +20,7 @@ from occamkit.archive.candidate import Candidate
 from occamkit.archive.choose import admissible
 from occamkit.archive.figures import figures_with
 from occamkit.archive.luck import BY_LUCK
+from occamkit.archive.trajectory import Trajectory
 from occamkit.description import own_length, words
 from occamkit.protocols import Primitive
 from occamkit.task.problem import Problem
@@ -34,15 +35,19 @@ class ForetoldSettings:
     foretells rows than the mean. hardly: by how much more a formula may miss rows where it is no longer. alike: the
     share of what rows are missed by below which two formulas say the same.
 
-    wild: a formula that runs away inside the ranges of its inputs must miss rows by less than this part; drawn: rows
-    that are looked at for that.
+    wild: a formula that runs away between rows, by so many ranges of the target, must miss them by less than this part.
+    drawn: rows that are looked at for that, each with so many nearest; beyond: how far beyond both ends, as a part of
+    what lies between.
     """
 
-    clearly: float = 1.0
+    clearly: float = 1.01
     hardly: float = 0.3
     alike: float = 0.15
     wild: float = 0.01
-    drawn: int = 2_000
+    ranges: float = 10.0
+    drawn: int = 1_000
+    nearest: int = 8
+    beyond: float = 0.25
 
 
 SETTINGS = ForetoldSettings()
@@ -51,7 +56,7 @@ SETTINGS = ForetoldSettings()
 def told(squares: Sequence[float], problem: SearchProblem) -> bool:
     """Whether squares are those of all rows for training and choosing, or of none."""
     rows = sum(columns.shape[1] for columns in (problem.columns, *(problem.held or ())[:1]))
-    return len(squares) in (0, rows) and all(0 <= square < math.inf for square in squares)
+    return not squares or (len(squares) == rows and min(squares) >= 0 and 0 < sum(squares) < math.inf)
 
 
 class Foretold:
@@ -61,6 +66,7 @@ class Foretold:
         self.problem, self.output = problem, output
         self._columns, targets = problem.dataset.named("train", "valid")
         self._target = targets[output] if output < len(targets) else targets[:0]
+        self._follows = Trajectory(problem, output).resolution is not None
         self._held = problem.dataset.part("valid")[1].shape[1]
         self.candidate: Candidate | None = None
         self.squares: tuple[float, ...] = ()
@@ -76,7 +82,7 @@ class Foretold:
             figures = figures.with_part("valid", figures_with(self.problem, self.output, lambda _: told, ("valid",)))
         errors = (None,) * len(candidate.tree.fitted)
         taken = replace(candidate, figures=figures, errors=errors, refitted=True)
-        if not self.candidate or sum(squares) < sum(self.squares):
+        if not self.candidate or self.candidate.proposer == taken.proposer or sum(squares) < sum(self.squares):
             self.candidate, self.squares = taken, tuple(squares)
         return taken
 
@@ -89,6 +95,8 @@ class Foretold:
         """
         if not best or not constant or best.exact or not self.candidate or not admissible([self.candidate], kept):
             return best
+        if self._follows:  # what slopes between rows miss is foretold, too
+            return best
         squares = torch.tensor(self.squares, dtype=torch.float64)
         left = (best.tree.evaluate(self._columns).expand_as(self._target) - self._target).square()
         rows = left.numel()
@@ -97,7 +105,11 @@ class Foretold:
             apart = (self._target - self._target.mean()).square()
             gained = rows / 2 * math.log(float(apart.mean()) / float(squares.mean()))
             return self.candidate if gained > BY_LUCK and behind(apart, squares) > SETTINGS.clearly else best
-        if self._runs_away(best) and float(left.mean()) > SETTINGS.wild * float(squares.mean()):
+        if best.figures.of_values:  # then rows count by their values
+            size = self._target.square()
+            left, squares = left / size, squares / size
+        worse = float(left.mean()) > SETTINGS.wild * float(squares.mean())
+        if worse and self._runs_away(best) and not self._runs_away(self.candidate):
             return self.candidate
         own, other = (own_length(rows, *words(one.tree)) for one in (best, self.candidate))
         if behind(squares, left * math.exp(2 * own / rows)) > SETTINGS.clearly:
@@ -107,15 +119,24 @@ class Foretold:
         return best if own <= other and (alike or self._hardly_worse(best, left, squares)) else self.candidate
 
     def _runs_away(self, best: Candidate) -> bool:
-        """Whether a formula leaves the target's range by another such range where every input has been seen."""
+        """Whether a formula leaves the target's range by many such ranges somewhere between neighbouring rows."""
         low, high = float(self._target.min()), float(self._target.max())
+        told, far = best.tree.evaluate(self._between), SETTINGS.ranges * (high - low)
+        return bool(((told < low - far) | (told > high + far)).any())
+
+    @cached_property
+    def _between(self) -> dict[str, Tensor]:
+        """Rows whose every input lies between those of a row and of one of its nearest, or a little beyond."""
         draw = torch.Generator().manual_seed(self.problem.seed)
-        drawn = {
-            name: column[torch.randint(column.numel(), (SETTINGS.drawn,), generator=draw)]
-            for name, column in self._columns.items()
-        }
-        told = best.tree.evaluate(drawn)
-        return not bool(((told >= 2 * low - high) & (told <= 2 * high - low)).all())
+        rows = torch.stack(list(self._columns.values()))  # [u, n]
+        rows = rows[:, torch.randperm(rows.shape[1], generator=draw)[: SETTINGS.drawn]]
+        spread = rows.std(1, keepdim=True, correction=0)
+        near = torch.cdist((rows / spread.where(spread > 0, 1.0)).T, (rows / spread.where(spread > 0, 1.0)).T)
+        others = near.argsort(1)[:, 1 : 1 + SETTINGS.nearest]  # [n, k]
+        ends = rows[:, others.T]  # [u, k, n]
+        share = (1 + 2 * SETTINGS.beyond) * torch.rand(ends.shape, dtype=rows.dtype, generator=draw) - SETTINGS.beyond
+        drawn = (rows[:, None] + share * (ends - rows[:, None])).flatten(1)
+        return dict(zip(self._columns, drawn, strict=True))
 
     def _hardly_worse(self, best: Candidate, left: Tensor, squares: Tensor) -> bool:
         """Whether what fits misses rows hardly more: those held back, and all, those for training put right."""
@@ -140,5 +161,5 @@ class Foretold:
 def behind(worse: Tensor, better: Tensor) -> float:
     """Return by how many standard errors one misses rows by more than another does, row by row."""
     apart = worse - better
-    deviation = float(apart.std(correction=0)) / apart.numel() ** 0.5
+    deviation = float(apart.std(correction=1)) / apart.numel() ** 0.5
     return float(apart.mean() / max(deviation, 1e-300))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 import torch
 
-from occamkit import Registry
+from occamkit import OccamRegressor, Registry
 from occamkit.archive import Archive
 from occamkit.builtins.proposers.ladder.contest import Contest, Rung
 from occamkit.builtins.proposers.ladder.ladder import Ladder
@@ -74,8 +77,8 @@ def test_what_a_sum_of_noise_misses_rows_by_is_not_flattered(registry: Registry,
     """Of sums that were looked for on all rows and only fitted anew without some, the same figure is far below one."""
     task = table(registry, "0*a + 1", noise=1.0, seed=seed)
     ladder = Ladder(task.search_problem, 0)
-    for _ in ladder.climb():
-        pass
+    for rung in ladder.rungs():
+        assert sum(ladder.climb(rung)) > 0
     spread = float(ladder.target.var())
     longest = max(ladder.contest.contenders, key=lambda one: (one.words, -one.shrinkage))
     assert longest.squares.mean() > spread
@@ -180,3 +183,56 @@ def test_what_runs_away_inside_the_ranges_must_be_better_by_far(
     chosen = kept.best()
     assert chosen is not None
     assert chosen.proposer == best
+
+
+def fitted(columns: dict[str, np.ndarray], steps: int = 4) -> str:
+    """Return what the estimator says of the column y, with the default proposers and some steps."""
+    model = OccamRegressor(max_steps=steps, device="cpu")
+    frame = pd.DataFrame({name: values for name, values in columns.items() if name != "y"})
+    return str(model.fit(frame, columns["y"]).expression_)
+
+
+def test_a_law_of_inputs_that_go_together_is_not_thrown_away() -> None:
+    """v/m is one within a tenth on all rows, and anything where each is drawn by itself."""
+    draw = np.random.default_rng(2)
+    v = draw.uniform(1, 100, 300)
+    m = v * draw.uniform(0.9, 1.1, 300)
+    assert fitted({"m": m, "v": v, "y": m / v + 0.02 * draw.normal(size=300)}) in ("m/v", "1.0*m/v")
+
+
+def test_what_slopes_between_rows_miss_is_not_foretold() -> None:
+    """Two kinds of animals whose growth is differences of their numbers, smoothly off by a thousandth."""
+    step, x, y, rows = 0.002, 1.2, 0.7, []
+    for turn in range(10_000):
+        if turn % 25 == 0:
+            rows.append((x, y))
+        x, y = x + step * (1.1 * x - 0.8 * x * y), y + step * (0.6 * x * y - 0.9 * y)
+    hares, foxes = np.array(rows).T
+    growth = np.gradient(hares, 25 * step)
+    found = fitted({"x": hares[3:-3], "z": foxes[3:-3], "y": growth[3:-3]}, 30)
+    assert "x**2" not in found
+    assert "z**2" not in found
+
+
+def test_a_logarithm_that_is_large_is_no_harm(registry: Registry) -> None:
+    draw = torch.Generator().manual_seed(3)
+    year = torch.linspace(1970, 2020, 80, dtype=torch.float64)
+    target = torch.exp(0.35 * (year - 1995) + 0.1 * torch.randn(80, dtype=torch.float64, generator=draw))
+    task = table(registry, "a", inputs=[{"name": "a", "range": [1, 2]}]).search_problem
+    ladder = Ladder(replace(task, columns=year[None], targets=target[None], held=None), 0)
+    for rung in ladder.rungs():
+        assert sum(ladder.climb(rung)) > 0
+    *_, best = ladder.winner(foretold=True)
+    told = best.tree.evaluate({"a": year})
+    assert float((told / target).log().abs().max()) < 1.5
+
+
+def test_columns_that_say_the_same_are_no_harm(registry: Registry) -> None:
+    names = [f"x{place}" for place in range(25)]
+    task = table(registry, "x0", inputs=[{"name": name, "range": [1, 2]} for name in names]).search_problem
+    column = task.columns[:1]
+    ladder = Ladder(replace(task, columns=column.expand(25, -1).contiguous(), targets=3 * column, held=None), 0)
+    for rung in ladder.rungs():
+        assert sum(ladder.climb(rung)) > 0
+    *_, best = ladder.winner(foretold=True)
+    torch.testing.assert_close(best.tree.evaluate(dict.fromkeys(names, column[0])), 3 * column[0], rtol=1e-3, atol=0)

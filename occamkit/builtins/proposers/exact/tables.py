@@ -183,7 +183,7 @@ def stages(bench: Workbench, view: OutputView) -> Iterator[SearchStage | None]:
         less = _Plan(rest)
         yield from less.stages([*less.quick, *less.slow])
         yield from whole.stages(whole.slow)
-        yield from less.stages([(less.few, EXACT.sizes[2]), (less.few, 0)])
+        yield from less.stages([(less.few, less.large), (less.few, 0)])
     yield from whole.stages([*whole.slow, *whole.long])
 
 
@@ -194,13 +194,13 @@ class _Plan:
         self.view = view
         self._seen: set[tuple[tuple[Exponents, ...], int]] = set()
         self._grown: dict[tuple[Exponents, ...], int] = {}
-        small, medium, large, huge = (min(size, int(EXACT.longest / view.times)) for size in EXACT.sizes)
+        small, medium, self.large, huge = (min(size, int(EXACT.longest / view.times)) for size in EXACT.sizes)
         few, more, many = (input_groups(view, most) for most in (EXACT.few, EXACT.more, EXACT.many))
         self.few = few
         if any(one.unit != DIMENSIONLESS for one in view.plain):
             self.quick = [(few, small), (few, medium), (more, medium)]
             self.slow = [(few, 0), (more, 0)]
-            self.long = [(few, large), (many, large), (few, 0), (many, 0)]
+            self.long = [(few, self.large), (many, self.large), (few, 0), (many, 0)]
             self.long += [(few, huge), (more, huge), (few, 0), (more, 0)]
             return
         shown = active_groups(view, EXACT.more)
@@ -208,7 +208,7 @@ class _Plan:
         four, short = shown[: EXACT.few], low[: EXACT.more]
         self.quick = [(few, small), (four, small), (low, medium), (four, medium), (few, medium), (shown, medium)]
         self.slow = [(few, 0), (four, 0), (low, 0), (shown, 0)]
-        self.long = [(short, large), (few, large), (four, large), (few, 0), (short, 0), (four, 0)]
+        self.long = [(short, self.large), (few, self.large), (four, self.large), (few, 0), (short, 0), (four, 0)]
         self.long += [(few, huge), (short, huge), (shown, huge), (few, 0)]
 
     def stages(self, plan: Sequence[tuple[tuple[Exponents, ...], int]]) -> Iterator[SearchStage]:

@@ -38,16 +38,16 @@ class Ladder:
         self.contest = Contest(self.target, self.weights, problem.seed)
         self.ready = SETTINGS.fewest_rows <= rows and bool(self._plain)
 
-    def climb(self) -> Iterator[int]:
-        """Let every rung take part; yields what was computed."""
-        for rung in self._rungs():
-            yield from self.contest.enter(rung, of_logs=False)
-            if self._exp is not None:
-                yield from self.contest.enter(rung, of_logs=True)
+    def climb(self, rung: Rung) -> Iterator[int]:
+        """Let a rung take part; yields what was computed."""
+        yield from self.contest.enter(rung, of_logs=False)
+        if self._exp is not None:
+            yield from self.contest.enter(rung, of_logs=True)
 
-    def _rungs(self) -> Iterator[Rung]:
-        plain, every = self._plain, [*self._plain, *self._curved]
-        partners = frozenset(self._partners())
+    def rungs(self) -> Iterator[Rung]:
+        """Yield all rungs, straight ones first."""
+        plain, partners = self._plain, frozenset(self._partners())
+        every = [*plain, *(one for one in self._curved if one.column in partners)]
         yield Rung("lasso", lone_terms(plain), lasso=True)
         yield Rung("products", with_products(plain, partners, squares=False))
         yield Rung("squares", with_products(plain, partners, squares=True), base=False)
@@ -63,7 +63,9 @@ class Ladder:
         design = Design.of(terms.values, self.target, self.weights)
         kept = [one.places for one in lassoed(design, len(self._plain)) if len(one.places) <= SETTINGS.partners]
         first = pursued(design, terms, SETTINGS.partners)
-        order = dict.fromkeys(int(place) for pair in zip(first, [*kept[-1], *first], strict=False) for place in pair)
+        order = dict.fromkeys(
+            int(place) for pair in zip(first, [*(kept[-1] if kept else ()), *first], strict=False) for place in pair
+        )
         return [self._plain[place].column for place in list(order)[: SETTINGS.partners]]
 
     def winner(self, foretold: bool) -> Iterator[Proposal]:
@@ -78,14 +80,13 @@ class Ladder:
         """Return a contender as a formula."""
         terms, places = one.rung.terms, one.weighed.places
         wanted = np.log(self.target) if one.of_logs else self.target
-        design = Design.of(terms.values, wanted, self.weights)
-        weights = one.weighed.weights[one.shrinkage] / design.lengths[places]
-        level = design.level - float(weights @ design.means[places])
+        design = Design.of(terms.values[places], wanted, self.weights)
+        weights = one.weighed.weights[one.shrinkage] / design.lengths
+        level = design.level - float(weights @ design.means)
         shares = [(float(weight), terms.trees[place]) for weight, place in zip(weights, places, strict=True)]
         if not one.of_logs:
             return weighted_sum(level, shares)
         assert self._exp is not None
-        logs = weights @ terms.values[places]
-        return product(
-            float(level_of(logs[None], self.target)[0]), [(Apply(self._exp, (weighted_sum(0.0, shares),)), 1)]
-        )
+        logs = level + weights @ terms.values[places]
+        level += float(np.log(level_of(logs[None], self.target)[0]))
+        return Apply(self._exp, (weighted_sum(level, shares),))

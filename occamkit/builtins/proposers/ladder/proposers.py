@@ -27,14 +27,20 @@ class LadderProposer:
             return
         seen, foretold = _seen(problem)
         for output in range(len(problem.outputs)):
-            ladder = Ladder(seen, output)
-            for work in ladder.climb() if ladder.ready else ():
-                budget.spend(work)
-                yield None
-                if budget.over() or budget.solved(output):
-                    break
-            else:
-                yield from ladder.winner(foretold)
+            yield from _climbed(Ladder(seen, output), budget, foretold)
+
+
+def _climbed(ladder: Ladder, budget: SearchBudget, foretold: bool) -> Iterator[Proposal | None]:
+    """Yield the best of the rungs so far, after the straight ones and at the end."""
+    rungs = list(ladder.rungs()) if ladder.ready else []
+    for number, rung in enumerate(rungs):
+        for work in ladder.climb(rung):
+            budget.spend(work)
+            yield None
+            if budget.over() or budget.solved(ladder.output):
+                return
+        if rung is rungs[-1] or (rung.base and not rungs[number + 1].base):
+            yield from ladder.winner(foretold)
 
 
 def _seen(problem: SearchProblem) -> tuple[SearchProblem, bool]:
@@ -42,10 +48,11 @@ def _seen(problem: SearchProblem) -> tuple[SearchProblem, bool]:
 
     Those that are held back are among them: here they are held back fold by fold.
     """
-    if problem.held is None or problem.weights is not None:
-        return problem, False
-    columns, targets = (
-        torch.cat(pair, 1) for pair in zip((problem.columns, problem.targets), problem.held, strict=True)
-    )
+    columns, targets, weights = problem.columns, problem.targets, problem.weights
+    told = weights is None and problem.held is not None
+    if weights is None and problem.held is not None:
+        columns, targets = torch.cat([columns, problem.held[0]], 1), torch.cat([targets, problem.held[1]], 1)
     every = max(1, -(-columns.shape[1] // SETTINGS.most_rows))
-    return replace(problem, columns=columns[:, ::every], targets=targets[:, ::every]), every == 1
+    weights = None if weights is None else weights[::every]
+    seen = replace(problem, columns=columns[:, ::every], targets=targets[:, ::every], weights=weights)
+    return seen, told and every == 1

@@ -68,7 +68,7 @@ def black_box(
 ) -> list[dict[str, Any]]:
     """Let every contender learn from every split of every table; rows that `out` has already are not made again."""
     duels = [Duel(table, split, one.name) for split in range(splits) for table in tables for one in contenders]
-    known = stored(out)
+    known = {key: row for key, row in stored(out).items() if row["seconds"] == seconds and "error" not in row}
     left = [one for one in duels if one.key not in known]
     with ThreadPoolExecutor(jobs) as pool:
         made = pool.map(lambda one: _fought(one, seconds), left)
@@ -141,17 +141,21 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         ranks = [1 + sum(means[other][place] > mean for other in names) for place, mean in enumerate(means[name])]
         about[name] = {
             "mean_r2": statistics.mean(means[name]),
-            "worst_r2": min((float("-inf") if row["r2"] is None else row["r2"]) for row in own),
+            "worst_r2": None if any(row["r2"] is None for row in own) else min(row["r2"] for row in own),
             "mean_rank": statistics.mean(ranks),
-            "as_good_as_ridge": sum(
-                one >= other - AS_GOOD for one, other in zip(means[name], means.get("ridge", ()), strict=False)
-            ),
+            "as_good_as_ridge": _as_good(means[name], means.get("ridge")),
             "median_size": statistics.median(sizes) if sizes else None,
             "largest_size": max(sizes, default=None),
             "cpu_seconds": round(statistics.mean(row.get("cpu_seconds") or 0.0 for row in own), 2),
             "peak_megabytes": max((row.get("megabytes") or 0 for row in own), default=0),
         }
     return about
+
+
+def _as_good(means: Sequence[float], others: Sequence[float] | None) -> int | None:
+    if others is None:
+        return None
+    return sum(one >= other - AS_GOOD for one, other in zip(means, others, strict=True))
 
 
 def mean_of(rows: Iterable[dict[str, Any]], table: str, contender: str) -> float:
@@ -171,6 +175,7 @@ def stored(out: Path | None) -> dict[tuple[str, int, str], dict[str, Any]]:
         try:
             row = json.loads(line)
             found[(row["table"], row["split"], row["contender"])] = row
+            row["seconds"], row["r2"]
         except (json.JSONDecodeError, KeyError, TypeError):
             raise UserError(f"--out: line {number} of {str(out)!r} is no row of this command") from None
     return found

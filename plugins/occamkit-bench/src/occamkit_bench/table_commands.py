@@ -64,7 +64,7 @@ def real_tables(units: bool, seconds: float, only: str, seed: int, as_json: bool
     default=30.0,
     show_default=True,
     type=click.FloatRange(min=0, min_open=True),
-    help="CPU seconds of each contender on each split; those that need less take less.",
+    help="Budget of each contender on each split; those that need less take less.",
 )
 @click.option("--splits", default=3, show_default=True, type=click.IntRange(min=1), help="Splits of each table.")
 @click.option("--only", default="", metavar="NAME,...", help="These tables of PMLB alone.")
@@ -116,9 +116,9 @@ def _size(rows: list[dict[str, Any]], table: str) -> str:
 def _told(about: dict[str, Any], tables: int) -> list[str]:
     return [
         f"{about['mean_r2']:.3f}",
-        f"{about['worst_r2']:.2f}",
+        "undefined" if about["worst_r2"] is None else f"{about['worst_r2']:.2f}",
         f"{about['mean_rank']:.2f}",
-        f"{about['as_good_as_ridge']} of {tables}",
+        "" if about["as_good_as_ridge"] is None else f"{about['as_good_as_ridge']} of {tables}",
         "" if about["median_size"] is None else f"{about['median_size']:g}",
         "" if about["largest_size"] is None else f"{about['largest_size']:g}",
         f"{about['cpu_seconds']:.1f}",

@@ -38,7 +38,7 @@ class Fitted:
 
 
 class Contender(Protocol):
-    """Something that learns to tell a target from rows, in about so many CPU seconds of one thread."""
+    """Something that learns to tell a target from rows, in about so many seconds, with one thread."""
 
     @property
     def name(self) -> str:
