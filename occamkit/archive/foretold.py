@@ -35,15 +35,15 @@ class ForetoldSettings:
     foretells rows than the mean. hardly: by how much more a formula may miss rows where it is no longer. alike: the
     share of what rows are missed by below which two formulas say the same.
 
-    wild: a formula that runs away between rows, by so many ranges of the target, must miss them by less than this part.
-    drawn: rows that are looked at for that, each with so many nearest; beyond: how far beyond both ends, as a part of
-    what lies between.
+    good: a formula that runs away between rows, by so many ranges of the target, gives way to what leaves less than
+    this part of its variance. drawn: rows that are looked at for that, each with so many nearest; beyond: how far
+    beyond both ends, as a part of what lies between.
     """
 
     clearly: float = 1.01
     hardly: float = 0.3
     alike: float = 0.15
-    wild: float = 0.01
+    good: float = 0.5
     ranges: float = 10.0
     drawn: int = 1_000
     nearest: int = 8
@@ -105,12 +105,12 @@ class Foretold:
             apart = (self._target - self._target.mean()).square()
             gained = rows / 2 * math.log(float(apart.mean()) / float(squares.mean()))
             return self.candidate if gained > BY_LUCK and behind(apart, squares) > SETTINGS.clearly else best
+        good = float(squares.mean()) < SETTINGS.good * float(self._target.var(correction=0))
+        if good and self._runs_away(best) and not self._runs_away(self.candidate):
+            return self.candidate
         if best.figures.of_values:  # then rows count by their values
             size = self._target.square()
             left, squares = left / size, squares / size
-        worse = float(left.mean()) > SETTINGS.wild * float(squares.mean())
-        if worse and self._runs_away(best) and not self._runs_away(self.candidate):
-            return self.candidate
         own, other = (own_length(rows, *words(one.tree)) for one in (best, self.candidate))
         if behind(squares, left * math.exp(2 * own / rows)) > SETTINGS.clearly:
             return best

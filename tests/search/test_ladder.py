@@ -169,7 +169,7 @@ def test_a_run_that_goes_on_ends_as_one_that_did_not_stop(registry: Registry) ->
 
 
 @pytest.mark.parametrize(("foretells", "best"), [(0.2, "foretold"), (20.0, "wild")])
-def test_what_runs_away_inside_the_ranges_must_be_better_by_far(
+def test_what_runs_away_between_rows_gives_way_to_a_sum_that_tells_half(
     registry: Registry, foretells: float, best: str
 ) -> None:
     task = table(registry, "3*a", noise=0.0)

@@ -42,7 +42,7 @@ class ExactSettings:
 
     rows: int = 32
     discrete_rows: int = 256
-    sampled_rows: int = 96
+    sampled_rows: int = 64
     few_values: int = 8
     deciding: int = 8
     most_zeros: float = 0.2
