@@ -92,6 +92,7 @@ def test_a_contender_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch)
 
 @needs_data
 def test_the_command_goes_on_where_it_ended(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
     out = tmp_path / "rows.jsonl"
     command = ["bench", "black-box", "--only", "228_elusage", "--splits", "1", "--contenders", "ridge"]
     done = CliRunner().invoke(cli, [*command, "--out", str(out), "--json"])
